@@ -1,0 +1,1 @@
+"""A hash-chained, signed record of every act."""

@@ -1,0 +1,1 @@
+"""The command line: a front door without rules of its own."""

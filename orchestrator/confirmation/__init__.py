@@ -1,0 +1,1 @@
+"""Asking a person, and what they answered."""

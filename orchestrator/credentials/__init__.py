@@ -1,0 +1,1 @@
+"""Keys, held in a type that never prints."""

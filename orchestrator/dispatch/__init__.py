@@ -1,0 +1,1 @@
+"""The one corridor from a model's tool call to its effect."""

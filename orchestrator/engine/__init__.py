@@ -1,0 +1,1 @@
+"""The container engine's client: containers, images, volumes, labels."""

@@ -1,0 +1,1 @@
+"""Model turn, tool calls, results, until done."""

@@ -1,0 +1,63 @@
+"""The Protocol of a model, the prompt it gets and the pieces it streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from orchestrator.schema.message import AssistantMessage, Message, ToolDefinition
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """What is known of a model; prices are US dollars per million tokens."""
+
+    provider: str
+    name: str
+    context_window: int
+    max_output: int
+    input_price: float | None = None
+    output_price: float | None = None
+    cache_read_price: float | None = None
+    cache_write_price: float | None = None
+
+    @property
+    def id(self) -> str:
+        """``provider/name``."""
+        return f"{self.provider}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request to a model."""
+
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolDefinition, ...] = ()
+    purpose: Literal["turn", "conclusion", "summary"] = "turn"
+    """A conclusion or summary is asked for without tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of a streamed answer."""
+
+    kind: Literal["text", "thinking"]
+    text: str
+
+
+OnDelta = Callable[[Delta], None]
+
+
+class ModelClient(Protocol):
+    """A model that completes a prompt; raises ModelError, or ScriptError from the scripted one."""
+
+    @property
+    def info(self) -> ModelInfo:
+        """Return what is known of the model."""
+        ...
+
+    async def complete(self, prompt: Prompt, *, on_delta: OnDelta) -> AssistantMessage:
+        """Return the whole message after streaming it; never a half one."""
+        ...

@@ -1,0 +1,1 @@
+"""Policy files, and the verdict on a Request."""

@@ -1,0 +1,1 @@
+"""Keeping secrets out of every text that leaves a call."""

@@ -1,0 +1,1 @@
+"""The box: one container a session, reached through one tool server."""

@@ -1,0 +1,104 @@
+"""The two Protocols of the box: who starts and stops it, and who puts a hand into it.
+
+``docker_driver`` is the real one, ``scripted`` the shipped stand-in; both pass ``conformance``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from orchestrator.schema.ids import Digest, SessionId
+from orchestrator.schema.outcome import Outcome
+from orchestrator.schema.posture import Posture
+from orchestrator.schema.request import FileRequest, Request
+
+OnOutput = Callable[[str], None]
+"""Called with each piece of a running command's output, decoded, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """One mount of the box; a ``volume``'s source is its name, a ``bind``'s an absolute path."""
+
+    kind: str
+    """``volume``, ``bind`` or ``tmpfs``."""
+    source: str
+    target: str
+    read_only: bool = False
+    size: int | None = None
+    """Bytes, for tmpfs."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxLimits:
+    """What the box may use; all byte counts in bytes."""
+
+    cpus: float = 2.0
+    memory: int = 4 * 1024**3
+    pids: int = 512
+    disk: int = 10 * 1024**3
+    """Bytes that may be written to workspace and tmp together, watched."""
+    file_size: int = 4 * 1024**3
+    """RLIMIT_FSIZE of a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxSpec:
+    """Everything a box is made from; pure data, from policy and workspace."""
+
+    session: SessionId
+    image: str
+    uid: int
+    """Uid of every command and file operation; never 0."""
+    gid: int
+    workdir: str
+    """The workspace's absolute path inside."""
+    mounts: tuple[Mount, ...] = ()
+    tmpfs: dict[str, int] = field(default_factory=lambda: {"/tmp": 1024**3})  # noqa: S108
+    """Target to size in bytes."""
+    limits: BoxLimits = field(default_factory=BoxLimits)
+    runtime: str | None = None
+    read_only_root: bool = True
+    read_roots: tuple[str, ...] = ()
+    """Further directories that file tools may read."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Listed variables for commands; nothing of the host's environment is added."""
+    labels: dict[str, str] = field(default_factory=dict)
+
+
+class Executor(Protocol):
+    """A running box. Calls may overlap; cancelling the awaiting task cancels the call."""
+
+    async def execute(self, request: Request, *, on_output: OnOutput | None = None) -> Outcome:
+        """Run one request; raises BoxError only when the box itself fails."""
+        ...
+
+    async def resolve(self, request: FileRequest) -> str:
+        """Return where the request's path lands, links followed, the last parts may not exist."""
+        ...
+
+    async def probe(self) -> Posture:
+        """Ask from inside what the box really has."""
+        ...
+
+
+class Lifecycle(Protocol):
+    """Starts and ends boxes."""
+
+    async def start(self, spec: BoxSpec) -> Executor:
+        """Create and start the box; returns when its tool server is ready."""
+        ...
+
+    async def stop(self, session: SessionId) -> None:
+        """End the session's box and return when it is gone; no box is no error."""
+        ...
+
+    async def image_digest(self, image: str) -> Digest:
+        """Return the content digest the image name stands for; EngineError when it is missing."""
+        ...
+
+    async def reap(self) -> list[SessionId]:
+        """Remove what dead harness processes left: containers and volumes, found by label."""
+        ...

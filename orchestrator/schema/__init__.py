@@ -1,0 +1,1 @@
+"""The words everyone shares: frozen data, no I/O."""

@@ -1,0 +1,1 @@
+"""Session files: an append-only tree of what happened."""
