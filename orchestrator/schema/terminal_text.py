@@ -1,0 +1,44 @@
+"""Untrusted text made safe to show: what a person sees is what the text holds.
+
+Everything that moves a cursor, reorders, hides or fakes a space is shown as a backslash escape.
+A backslash of the text itself stays single: doubling it would make shell commands unreadable, and
+a text that spells an escape out can only look more suspicious than it is, never less.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Categories Cc, Cf, Cs, Zl, Zp, and Zs but the plain space (a test compares them with Unicode's
+# own table), then letters and marks that draw nothing: fillers, joiners, variation selectors.
+_CONTROLS = r"\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029"
+_FORMATS = (
+    r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
+    r"\u2060-\u206f\ufeff\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_SPACES = r"\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+_BLANKS = r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+
+_UNSAFE = re.compile(f"[{_CONTROLS}{_FORMATS}{_SPACES}{_BLANKS}]")
+_UNSAFE_IN_BLOCK = re.compile(f"(?![\\n\\t])[{_CONTROLS}{_FORMATS}{_SPACES}{_BLANKS}]")
+_SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
+
+
+def escape_terminal(text: str, *, keep_newlines: bool = False) -> str:
+    r"""Return text whose every character is visible as itself, a plain space or an escape.
+
+    ``\x1b``, ``\u202e`` and ``\U000e0001`` are the forms. With ``keep_newlines`` line feeds and
+    tabs stay, for blocks such as diffs; a carriage return never does.
+    """
+    return (_UNSAFE_IN_BLOCK if keep_newlines else _UNSAFE).sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    char = match[0]
+    code = ord(char)
+    if char in _SHORT:
+        return _SHORT[char]
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
