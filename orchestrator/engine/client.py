@@ -1,0 +1,164 @@
+"""The connection to the container engine, found the way the docker command finds it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from docker import APIClient
+from docker.context import Context, ContextAPI
+from docker.context.config import get_current_context_name
+from docker.errors import DockerException
+from docker.utils import kwargs_from_env, version_lt
+from requests.adapters import HTTPAdapter  # noqa: TID251 - the SDK's transport, tuned here
+from urllib3.connectionpool import ConnectionPool
+from urllib3.exceptions import ReadTimeoutError
+from urllib3.response import BaseHTTPResponse
+from urllib3.util.retry import Retry
+
+from orchestrator.config.assets import asset
+from orchestrator.engine.facts import EngineInfo, parse_info
+from orchestrator.engine.failure import plain_cause, translated
+from orchestrator.errors import EngineError, EngineUnavailable
+
+MINIMUM_API = "1.41"
+"""Docker 20.10: the oldest engine whose limits and options the box relies on."""
+
+DEFAULT_URL = "unix:///var/run/docker.sock"
+
+_CONNECT_TIMEOUT_S = 10
+_CALL_TIMEOUT_S = 60
+"""Long enough for a slow disk to create a container; streams switch it off themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One engine that has answered; safe to use from several threads."""
+
+    api: APIClient
+    """The SDK's low-level client, time-outs set; wrap its calls in ``failure.translated``."""
+    url: str
+    """Where it answers, as the docker command writes it."""
+
+    def info(self) -> EngineInfo:
+        """Ask the engine what it is and what it can do."""
+        with translated("ask the engine about itself"):
+            info = self.api.info()
+            version = self.api.version()
+        return parse_info(info, version, same_machine=_serves_this_machine(self.url))
+
+    def close(self) -> None:
+        """Give the connections back; the engine itself runs on."""
+        self.api.close()
+
+
+def connect(url: str | None = None, *, environ: Mapping[str, str] | None = None) -> Engine:
+    """Return the engine at ``url``, else at DOCKER_HOST, else of the current docker context.
+
+    Raises EngineUnavailable, whose hint names the one command to run, when none answers, and
+    EngineError when one answers that is too old.
+    """
+    options = _endpoint(url, os.environ if environ is None else environ)
+    where: str = options["base_url"]
+    try:
+        api = APIClient(version="auto", timeout=_CONNECT_TIMEOUT_S, use_ssh_client=True, **options)
+    # The SDK wraps its first question's failures itself; the proxies it reads may be malformed.
+    except (DockerException, OSError, ValueError) as err:
+        raise _unavailable(where, err) from err
+    if version_lt(api.api_version, MINIMUM_API):
+        api.close()
+        raise EngineError(
+            f"engine at {where}: expected API {MINIMUM_API} or newer, got {api.api_version}",
+            hint="upgrade Docker to 20.10 or newer",
+        )
+    api.timeout = _CALL_TIMEOUT_S
+    for adapter in api.adapters.values():
+        if isinstance(adapter, HTTPAdapter):
+            adapter.max_retries = _OneReconnect(
+                total=1, connect=0, read=1, redirect=0, status=0, allowed_methods={"GET", "HEAD"}
+            )
+    return Engine(api, where)
+
+
+class _OneReconnect(Retry):
+    """Asks once more over a new connection when the engine dropped a kept one.
+
+    Only questions: a lost answer to a change may mean that the change was made.
+    """
+
+    def increment(
+        self,
+        method: str | None = None,
+        url: str | None = None,
+        response: BaseHTTPResponse | None = None,
+        error: Exception | None = None,
+        _pool: ConnectionPool | None = None,
+        _stacktrace: TracebackType | None = None,
+    ) -> Self:
+        """Give up at once on silence: a second wait would double the time-out."""
+        if isinstance(error, ReadTimeoutError):
+            raise error
+        return super().increment(method, url, response, error, _pool, _stacktrace)
+
+
+def _endpoint(url: str | None, environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return the SDK's connection options; a named context that does not exist is an error."""
+    with translated("find the engine"):
+        host = url or environ.get("DOCKER_HOST")
+        if host:
+            return {**kwargs_from_env({**environ, "DOCKER_HOST": host})}
+        name = environ.get("DOCKER_CONTEXT") or get_current_context_name()
+        if name == "default":
+            return {"base_url": DEFAULT_URL}
+        context: Context | None = ContextAPI.get_context(name)
+        host = context.Host if context is not None else None
+        if context is None or not host:
+            raise EngineUnavailable(
+                f"docker context {name!r}: no such context, or it names no engine",
+                hint="run `docker context ls`, then `docker context use NAME`",
+            )
+        options: dict[str, Any] = {"base_url": host}
+        if context.TLSConfig is not None:
+            options["tls"] = context.TLSConfig
+        return options
+
+
+def _unavailable(url: str, err: Exception) -> EngineUnavailable:
+    cause = plain_cause(err)
+    return EngineUnavailable(
+        f"no container engine answers at {url}: {cause}", hint=_hint(url, cause)
+    )
+
+
+def _hint(url: str, cause: str) -> str:
+    if "paramiko" in cause:
+        return "run `pip install 'docker[ssh]'` where glovebox is installed"
+    if not url.startswith("unix://"):
+        return f"check that the engine at {url} runs, or unset DOCKER_HOST and DOCKER_CONTEXT"
+    if "permission denied" in cause.lower():
+        return 'run `sudo usermod -aG docker "$USER"` and log in again'
+    return f"run `sudo sh {asset('sandbox-image') / 'setup-engine.sh'}`"
+
+
+def _serves_this_machine(url: str) -> bool:
+    """True where the socket's listener is a process that this one can see.
+
+    False inside a container that has the host's socket mounted: its paths are not the engine's.
+    """
+    if not url.startswith("unix://") or sys.platform != "linux":
+        return False
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(_CONNECT_TIMEOUT_S)
+        try:
+            probe.connect(url.removeprefix("unix://"))
+            peer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        except OSError as err:
+            raise _unavailable(url, err) from err
+    pid: int = struct.unpack("3i", peer)[0]
+    return pid > 0
