@@ -10,25 +10,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from orchestrator.schema.ids import Digest, SessionId
+from orchestrator.schema.mount import Mount
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import Posture
 from orchestrator.schema.request import FileRequest, Request
 
 OnOutput = Callable[[str], None]
 """Called with each piece of a running command's output, decoded, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mount:
-    """One mount of the box; a ``volume``'s source is its name, a ``bind``'s an absolute path."""
-
-    kind: str
-    """``volume``, ``bind`` or ``tmpfs``."""
-    source: str
-    target: str
-    read_only: bool = False
-    size: int | None = None
-    """Bytes, for tmpfs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +54,14 @@ class BoxSpec:
     environment: dict[str, str] = field(default_factory=dict)
     """Listed variables for commands; nothing of the host's environment is added."""
     labels: dict[str, str] = field(default_factory=dict)
+
+
+class PathRefusedError(Exception):
+    """Raised by ``resolve`` for a path that can land nowhere: NUL, a loop, a file as a folder.
+
+    The message is for the model. A path that lands outside every root is returned as it lands:
+    policy refuses it by name, and the box refuses it again.
+    """
 
 
 class Executor(Protocol):
