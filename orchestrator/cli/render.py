@@ -1,0 +1,127 @@
+"""Events for people (stderr) and for machines (stdout lines).
+
+Untrusted text is escaped, and every line of tool output stands behind a gutter, so that it cannot
+pass for a question or for the program's own words.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from orchestrator.schema.event import (
+    DecisionMade,
+    ErrorRaised,
+    Event,
+    LimitReached,
+    MessageDelta,
+    MessageEnd,
+    Retry,
+    SessionStart,
+    ToolEnd,
+    ToolStart,
+    encode_event,
+)
+from orchestrator.schema.terminal_text import escape_terminal
+
+GUTTER = "  │ "
+SHOWN_LINES = 12
+"""Lines of a call's output that progress shows; the model and the session have all of it."""
+SHOWN_WIDTH = 200
+
+Write = Callable[[str], None]
+
+
+class JsonLines:
+    """Prints each event as one JSON object on one line."""
+
+    def __init__(self, write: Write, session: str) -> None:
+        """``write`` gets whole lines."""
+        self._write = write
+        self._session = session
+        self._seq = 0
+
+    def __call__(self, event: Event) -> None:
+        """Print one event."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        data = encode_event(event, seq=self._seq, time=now, session=self._session)
+        self._seq += 1
+        self._write(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+class Progress:
+    """Tells a person what happens, one event at a time."""
+
+    def __init__(self, write: Write, *, colour: bool) -> None:
+        """``write`` gets safe text."""
+        self._write = write
+        self._colour = colour
+        self._streaming = False
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        match event:
+            case MessageDelta(kind="text"):
+                self._stream(event.text)
+            case MessageEnd():
+                self._break()
+            case SessionStart():
+                self._line("dim", _session_line(event))
+            case ToolStart():
+                self._break()
+                self._line("bold", f"● {event.name} {_arguments_line(event)}")
+            case DecisionMade() if event.effect != "allow":
+                answered = f", answered by {event.answered_by}" if event.answered_by else ""
+                self._line(
+                    "yellow", f"  policy: {event.effect} ({event.rule}{answered}): {event.reason}"
+                )
+            case ToolEnd():
+                self._output(event)
+            case Retry():
+                seconds = event.delay_ms / 1000
+                self._line("yellow", f"  retry {event.attempt} in {seconds:.1f} s: {event.reason}")
+            case LimitReached():
+                self._line("yellow", f"limit reached: {event.kind} ({event.value:g})")
+            case ErrorRaised():
+                self._line("red", f"{event.where}: {event.message}")
+                if event.hint:
+                    self._line("red", f"  {event.hint}")
+
+    def _stream(self, text: str) -> None:
+        self._streaming = True
+        self._write(escape_terminal(text, keep_newlines=True))
+
+    def _break(self) -> None:
+        if self._streaming:
+            self._write("\n")
+        self._streaming = False
+
+    def _output(self, event: ToolEnd) -> None:
+        lines = event.output.rstrip("\n").split("\n")
+        for line in lines[:SHOWN_LINES]:
+            shown = escape_terminal(line)
+            cut = f"{shown[:SHOWN_WIDTH]}…" if len(shown) > SHOWN_WIDTH else shown
+            self._line("red" if event.is_error else "dim", GUTTER + cut)
+        if len(lines) > SHOWN_LINES:
+            self._line("dim", f"{GUTTER}… {len(lines) - SHOWN_LINES} more lines")
+
+    def _line(self, style: str, text: str) -> None:
+        codes = {"dim": "2", "bold": "1", "yellow": "33", "red": "31"}
+        safe = escape_terminal(text)
+        self._write(f"\x1b[{codes[style]}m{safe}\x1b[0m\n" if self._colour else f"{safe}\n")
+
+
+def _session_line(event: SessionStart) -> str:
+    held = sum(1 for value in event.posture.get("controls", {}).values() if value)
+    policy = event.policy.get("name", "")
+    return f"box up · {event.model} · policy {policy} · {held} controls proved"
+
+
+def _arguments_line(event: ToolStart) -> str:
+    arguments: dict[str, Any] = dict(event.arguments or {})
+    for name in ("command", "path", "pattern"):
+        if name in arguments:
+            return str(arguments[name])[:2000]
+    return json.dumps(arguments, ensure_ascii=False)[:500]

@@ -1,0 +1,159 @@
+"""``glovebox run``: flags in, one ``anyio.run``, an exit code out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import anyio
+import typer
+
+from orchestrator.cli.review import review_changes
+from orchestrator.cli.run_io import RunIo, open_io
+from orchestrator.config.paths import paths_from
+from orchestrator.config.settings import Settings, load_settings
+from orchestrator.config.units import parse_duration
+from orchestrator.errors import UsageError
+from orchestrator.harness.options import LimitOptions, OnAsk, RunOptions, WorkspaceMode
+from orchestrator.harness.run import RunEnd, run_session
+
+Approve = Annotated[
+    str | None,
+    typer.Option(help="ask, deny, or a file of recorded answers.", metavar="ask|deny|FILE"),
+]
+Tools = Annotated[
+    str | None, typer.Option(help="Tools on offer, by comma: read,write,edit,bash,grep,find,ls.")
+]
+
+
+def run(  # noqa: PLR0913, PLR0917 - one parameter a flag
+    prompt: Annotated[str | None, typer.Argument(help="What to do; - reads it from stdin.")] = None,
+    cd: Annotated[Path, typer.Option("--cd", "-C", help="Directory to work on.")] = Path(),
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="provider/name, local, or scripted:FILE."),
+    ] = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(help="A shipped policy's name or a file; repeatable.")
+    ] = None,
+    print_only: Annotated[
+        bool, typer.Option("--print", "-p", help="Only the answer: no progress on stderr.")
+    ] = False,
+    json_events: Annotated[
+        bool, typer.Option("--json", help="Print events, one JSON object a line.")
+    ] = False,
+    approve: Approve = None,
+    on_ask: Annotated[
+        Literal["deny", "stop"],
+        typer.Option(help="What an ask that nobody can answer does: deny it, or stop (exit 3)."),
+    ] = "deny",
+    yolo: Annotated[
+        bool,
+        typer.Option(help="Answer yes to every ask that a blanket yes may answer; recorded."),
+    ] = False,
+    max_steps: Annotated[int | None, typer.Option(min=1, help="Model turns.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens, all turns.")] = None,
+    max_budget_usd: Annotated[float | None, typer.Option(min=0, help="US dollars.")] = None,
+    max_time: Annotated[str | None, typer.Option(help="Wall time, such as 30m.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with a session.", metavar="ID")] = None,
+    resume_latest: Annotated[
+        bool, typer.Option("--continue", help="Go on with this directory's newest session.")
+    ] = False,
+    image: Annotated[str | None, typer.Option(help="Image of the box.")] = None,
+    workspace: Annotated[
+        Literal["overlay", "copy", "bind", "none"] | None,
+        typer.Option(help="How the directory enters the box."),
+    ] = None,
+    tools: Tools = None,
+    apply_changes: Annotated[
+        bool, typer.Option("--apply", help="Apply the changes at the end without asking.")
+    ] = False,
+    output_last_message: Annotated[
+        Path | None, typer.Option(help="Write the answer to this file too.", metavar="FILE")
+    ] = None,
+) -> int:
+    """Put an agent to work on a directory, in a box.
+
+    The answer goes to stdout, progress to stderr. Changes wait for `glovebox apply` unless
+    --apply is given or you say yes at the end.
+    """
+    paths = paths_from(os.environ, Path.home())
+    settings = load_settings(paths.config / "config.yaml", os.environ)
+    options = RunOptions(
+        prompt=read_prompt(prompt, resuming=bool(resume or resume_latest)),
+        directory=_directory(cd),
+        model=_model(model, settings),
+        policies=tuple(policy or settings.policy),
+        approve=approve,
+        on_ask=_on_ask(on_ask),
+        yolo=yolo,
+        limits=LimitOptions(
+            steps=max_steps,
+            tokens=max_tokens,
+            cost_usd=max_budget_usd,
+            wall_time_s=parse_duration(max_time) if max_time else None,
+        ),
+        resume=resume,
+        resume_latest=resume_latest,
+        image=image or settings.image,
+        workspace=_mode(workspace or settings.workspace),
+        tools=tuple(tools.split(",")) if tools else settings.tools,
+    )
+    io = open_io(quiet=print_only, json_events=json_events)
+    end = anyio.run(run_session, options, settings, paths, io)
+    return finish(end, io, apply_changes=apply_changes, copy_to=output_last_message)
+
+
+def finish(end: RunEnd, io: RunIo, *, apply_changes: bool, copy_to: Path | None) -> int:
+    """Print the answer, deal with the changes, and return the exit code."""
+    if not io.json_events and end.answer:
+        sys.stdout.write(end.answer.rstrip("\n") + "\n")
+        sys.stdout.flush()
+    if copy_to is not None:
+        copy_to.write_text(end.answer, "utf-8")
+    if end.workspace is None:
+        return end.exit_code
+    applied = anyio.run(review_changes, end.workspace, io, apply_changes)
+    return end.exit_code or applied
+
+
+def read_prompt(prompt: str | None, *, resuming: bool) -> str | None:
+    """Return the prompt; stdin is read only for ``-``, or a terminal is asked for nothing."""
+    if prompt == "-":
+        return sys.stdin.read()
+    if prompt is None and not resuming:
+        raise UsageError("run: expected a prompt, got none", hint="give it as text, or - for stdin")
+    return prompt
+
+
+def _directory(given: Path) -> Path:
+    directory = given.resolve()
+    if not directory.is_dir():
+        raise UsageError(f"--cd {given}: expected a directory, found none")
+    return directory
+
+
+def _model(given: str | None, settings: Settings) -> str:
+    model = given or settings.model
+    if not model:
+        raise UsageError(
+            "run: no model is chosen",
+            hint="give -m provider/name, or set 'model:' in config.yaml; -m local needs no key",
+        )
+    return model
+
+
+def _on_ask(word: str) -> OnAsk:
+    return "stop" if word == "stop" else "deny"
+
+
+def _mode(word: str | None) -> WorkspaceMode | None:
+    known: dict[str, WorkspaceMode] = {
+        "overlay": "overlay",
+        "copy": "copy",
+        "bind": "bind",
+        "none": "none",
+    }
+    return known[word] if word else None

@@ -1,0 +1,77 @@
+"""Where a run reads and writes: a terminal where there is one, plain streams else."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.cli.render import JsonLines, Progress
+from orchestrator.confirmation.answers import NobodyConfirmer
+from orchestrator.confirmation.gate import Confirmer
+from orchestrator.confirmation.terminal import TerminalConfirmer
+from orchestrator.confirmation.tty import TtyTerminal
+from orchestrator.schema.event import Event, Observer
+
+TTY = Path("/dev/tty")
+
+
+@dataclass(frozen=True, slots=True)
+class RunIo:
+    """The front door's side of a run."""
+
+    json_events: bool
+    quiet: bool
+    terminal: TtyTerminal | None
+    """Where a person can be asked; None when stdin or stderr is no terminal."""
+
+    def observer(self, session: str) -> Observer:
+        """Return what shows the events of one session."""
+        if self.json_events:
+            return JsonLines(_to_stdout, session)
+        if self.quiet:
+            return _ignore
+        return Progress(_to_stderr, colour=_colour())
+
+    def confirmer(self) -> Confirmer:
+        """Return who answers: a person at the terminal, or nobody."""
+        if self.terminal is None:
+            return NobodyConfirmer()
+        return TerminalConfirmer(self.terminal)
+
+    def note(self, text: str) -> None:
+        """Tell the person something; ``text`` is already safe."""
+        sys.stderr.write(text + "\n")
+
+
+def open_io(*, quiet: bool, json_events: bool) -> RunIo:
+    """Return the front door for this process's own streams."""
+    interactive = sys.stdin.isatty() and sys.stderr.isatty()
+    terminal = None
+    if interactive:
+        try:
+            fd = os.open(TTY, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+        except OSError:
+            terminal = None
+        else:
+            terminal = TtyTerminal(fd)
+    return RunIo(json_events=json_events, quiet=quiet, terminal=terminal)
+
+
+def _to_stdout(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _to_stderr(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def _ignore(event: Event) -> None:
+    """Show nothing."""
+
+
+def _colour() -> bool:
+    return sys.stderr.isatty() and "NO_COLOR" not in os.environ

@@ -1,0 +1,147 @@
+"""Confirmers without a person: nobody, a blanket yes, recorded answers, remembered ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from orchestrator.confirmation.gate import Answer, Confirmer, Question, Scope
+from orchestrator.errors import ConfigError
+from orchestrator.schema.ids import Digest
+
+NOBODY_REASON = "this run has nobody to ask; try a way that needs no confirmation, or report it"
+
+
+class NobodyConfirmer:
+    """The non-interactive case: every ask is a no."""
+
+    async def ask(self, question: Question, *, timeout_s: float) -> Answer:  # noqa: ARG002 - the Protocol's form
+        """Return no, with words for the model."""
+        return Answer(yes=False, by="nobody", reason=NOBODY_REASON)
+
+
+class BlanketConfirmer:
+    """``--yolo``: yes to every ask that a blanket yes may answer, recorded as such."""
+
+    def __init__(self, otherwise: Confirmer) -> None:
+        """Hand unyielding asks (opaque, evasion, over-limit, protected) to ``otherwise``."""
+        self._otherwise = otherwise
+
+    async def ask(self, question: Question, *, timeout_s: float) -> Answer:
+        """Return yes unless the decision does not yield."""
+        if question.decision.unyielding:
+            return await self._otherwise.ask(question, timeout_s=timeout_s)
+        return Answer(yes=True, by="yolo")
+
+
+class RememberingConfirmer:
+    """Keeps ``session`` answers, bound to the digest of exactly what was shown."""
+
+    def __init__(self, otherwise: Confirmer) -> None:
+        """Ask ``otherwise`` what is not remembered."""
+        self._otherwise = otherwise
+        self._yes: set[Digest] = set()
+        self._no: dict[Digest, str] = {}
+
+    async def ask(self, question: Question, *, timeout_s: float) -> Answer:
+        """Return the remembered answer, or the fresh one.
+
+        A call the person denied is denied again without asking until the model changes it.
+        """
+        if question.digest in self._no:
+            return Answer(yes=False, by="session", reason=self._no[question.digest])
+        if question.digest in self._yes and not question.decision.always:
+            return Answer(yes=True, by="session", scope="session")
+        answer = await self._otherwise.ask(question, timeout_s=timeout_s)
+        if answer.yes and answer.scope == "session":
+            self._yes.add(question.digest)
+        if not answer.yes and answer.by == "terminal":
+            self._no[question.digest] = answer.reason or "denied before; change the call"
+        return answer
+
+
+class RecordedAnswer(BaseModel):
+    """One line of an answers file; the first that fits a question answers it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tool: str | None = None
+    command: str | None = None
+    """The exact command or path; a text match, never a pattern."""
+    digest: str | None = None
+    rule: str | None = None
+    """A rule's id or ``risk:NAME``."""
+    answer: Literal["yes", "no"]
+    scope: Scope = "once"
+    reason: str = ""
+
+    def fits(self, question: Question) -> bool:
+        """Say whether every given field equals the question's."""
+        pairs = (
+            (self.tool, question.tool),
+            (self.command, question.subject),
+            (self.digest, str(question.digest)),
+            (self.rule, question.decision.rule),
+        )
+        return all(wanted is None or wanted == got for wanted, got in pairs)
+
+
+class RecordedConfirmer:
+    """Answers written down before the run; a question without one is a no."""
+
+    def __init__(self, answers: Sequence[RecordedAnswer], source: str) -> None:
+        """Answer from ``answers`` in order; ``source`` names them in reasons."""
+        self._answers = tuple(answers)
+        self._source = source
+
+    async def ask(self, question: Question, *, timeout_s: float) -> Answer:  # noqa: ARG002 - the Protocol's form
+        """Return the first fitting answer; a vague one never answers an unyielding ask."""
+        for recorded in self._answers:
+            exact = recorded.command is not None or recorded.digest is not None
+            if recorded.fits(question) and (exact or not question.decision.unyielding):
+                return Answer(recorded.answer == "yes", "file", recorded.scope, recorded.reason)
+        return Answer(yes=False, by="file", reason=f"{self._source} holds no answer for this")
+
+
+def load_answers(path: Path) -> RecordedConfirmer:
+    """Read an answers file: ``version: 1`` and a list ``answers``."""
+    try:
+        data = yaml.safe_load(path.read_text("utf-8"))
+        if (
+            not isinstance(data, dict)
+            or data.get("version") != 1
+            or set(data) - {"version", "answers"}
+        ):
+            raise ConfigError(
+                f"{path}: expected 'version: 1' and a list 'answers'",
+                hint="see docs/cli.md, 'answers file'",
+            )
+        answers = [RecordedAnswer.model_validate(item) for item in data.get("answers") or []]
+    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
+    except ValidationError as error:
+        where = re.sub(r"\s+", " ", str(error.errors()[0]["loc"]))
+        raise ConfigError(f"{path}: answers {where}: {error.errors()[0]['msg']}") from error
+    return RecordedConfirmer(answers, str(path))
+
+
+class ScriptedConfirmer:
+    """The shipped stand-in for tests: answers in order, and keeps what it was asked."""
+
+    def __init__(self, answers: Sequence[Answer] = ()) -> None:
+        """Give these answers in turn; when none is left, no."""
+        self._answers = list(answers)
+        self.asked: list[Question] = []
+
+    async def ask(self, question: Question, *, timeout_s: float) -> Answer:  # noqa: ARG002 - the Protocol's form
+        """Return the next answer."""
+        self.asked.append(question)
+        if not self._answers:
+            return Answer(yes=False, by="scripted", reason="no answer left in the script")
+        return replace(self._answers.pop(0), by="scripted")

@@ -1,0 +1,229 @@
+"""The one corridor from a tool call to its effect.
+
+plan → resolve → judge → record the intent → execute → redact → record the outcome. Nothing else
+in the program calls ``Executor.execute`` for a model. If the intent cannot be written, the call
+does not happen.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import anyio
+
+from orchestrator.dispatch.judge import Judge, NeedsApprovalError, refusal_text
+from orchestrator.dispatch.output import OutputFilter
+from orchestrator.dispatch.records import AuditSink, intent_body, outcome_body, refusal_body
+from orchestrator.errors import BoxError
+from orchestrator.sandbox.driver import Executor, PathRefusedError
+from orchestrator.schema.event import Observer, ToolEnd, ToolStart, ToolUpdate
+from orchestrator.schema.message import ToolCall, ToolResult
+from orchestrator.schema.outcome import Outcome
+from orchestrator.schema.request import ExecRequest, FileRequest, Request, file_access
+from orchestrator.tools.tool import ArgumentError, Rendered, Tool, ToolContext
+
+WAITING = "Not run: this turn waits for a person's answer. Ask for it again when the run goes on."
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A call that may run."""
+
+    call: ToolCall
+    tool: Tool
+    request: Request
+
+
+class Dispatcher:
+    """Runs a turn's calls; results come back in the order of the calls."""
+
+    def __init__(
+        self,
+        tools: Mapping[str, Tool],
+        executor: Executor,
+        judge: Judge,
+        audit: AuditSink,
+        *,
+        context: ToolContext,
+        output: OutputFilter,
+        observe: Observer,
+    ) -> None:
+        """``tools`` by name; everything a call may touch goes through ``executor``."""
+        self._tools = tools
+        self._executor = executor
+        self._judge = judge
+        self._audit = audit
+        self._context = context
+        self._output = output
+        self._observe = observe
+
+    async def dispatch(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
+        """Run the calls; reads side by side, anything else one after the other.
+
+        Raises PartialBatchError, with a result for every call, at an ask nobody can answer.
+        """
+        planned = [self._plan(call) for call in calls]
+        if len(calls) > 1 and all(_only_reads(item) for item in planned):
+            return await self._side_by_side(calls, planned)
+        results: list[ToolResult] = []
+        for call, item in zip(calls, planned, strict=True):
+            try:
+                results.append(await self._one(call, item))
+            except NeedsApprovalError as stop:
+                waiting = (_waiting(rest) for rest in calls[len(results) :])
+                raise PartialBatchError((*results, *waiting), stop) from stop
+        return tuple(results)
+
+    async def _side_by_side(
+        self, calls: Sequence[ToolCall], planned: Sequence[Request | ToolResult]
+    ) -> tuple[ToolResult, ...]:
+        results: dict[int, ToolResult] = {}
+
+        async def run(at: int) -> None:
+            results[at] = await self._one(calls[at], planned[at])
+
+        try:
+            async with anyio.create_task_group() as group:
+                for at in range(len(calls)):
+                    group.start_soon(run, at)
+        except* NeedsApprovalError as stops:
+            stop = stops.exceptions[0]
+            told = tuple(results.get(at) or _waiting(call) for at, call in enumerate(calls))
+            raise PartialBatchError(told, _first(stop)) from stop
+        return tuple(results[at] for at in range(len(calls)))
+
+    async def _one(self, call: ToolCall, planned: Request | ToolResult) -> ToolResult:
+        started = time.perf_counter()
+        arguments = self._output.scrub_data(call.arguments)
+        self._observe(ToolStart(call=call.id, name=call.name, arguments=arguments))
+        ready = planned if isinstance(planned, ToolResult) else await self._clear(call, planned)
+        if isinstance(ready, ToolResult):
+            self._end(ready, {}, started)
+            return ready
+        return await self._execute(ready, started)
+
+    def _plan(self, call: ToolCall) -> Request | ToolResult:
+        """Return the request, or a result that tells the model what is wrong with its call."""
+        tool = self._tools.get(call.name)
+        if tool is None:
+            known = ", ".join(sorted(self._tools))
+            return self._refuse(call, f"There is no tool {call.name!r}. The tools are: {known}.")
+        if call.arguments is None:
+            return self._refuse(call, "The arguments are not a JSON object; send them again whole.")
+        try:
+            return tool.plan(call.arguments, self._context)
+        except ArgumentError as error:
+            return self._refuse(call, str(error))
+
+    async def _clear(self, call: ToolCall, request: Request) -> _Ready | ToolResult:
+        """Return the call cleared to run, or the refusal as a result."""
+        if not isinstance(request, ExecRequest):
+            landed = await self._land(call, request)
+            if isinstance(landed, ToolResult):
+                return landed
+            request = landed
+        verdict = await self._judge.judge(call, request)
+        if not verdict.allowed:
+            body = refusal_body(
+                call,
+                verdict.decision.reason,
+                request=request,
+                decision=verdict.decision,
+                answer=verdict.answer,
+            )
+            self._audit.append("refused", self._output.scrub_data(body))
+            return self._result(call, Rendered(refusal_text(verdict), is_error=True))
+        body = intent_body(call, request, verdict.decision, verdict.answer)
+        self._audit.append("intent", self._output.scrub_data(body))
+        return _Ready(call, self._tools[call.name], request)
+
+    async def _land(self, call: ToolCall, request: FileRequest) -> FileRequest | ToolResult:
+        """Return the request with where its path lands and with restored placeholders."""
+        try:
+            landed = await self._executor.resolve(request)
+        except PathRefusedError as error:
+            return self._refuse(call, str(error), request=request)
+        request = replace(request, resolved=landed)
+        if file_access(request) == "read":
+            return request
+        restored, problem = self._output.restore(request, landed)
+        return self._refuse(call, problem, request=request) if problem else restored
+
+    async def _execute(self, ready: _Ready, started: float) -> ToolResult:
+        call, request = ready.call, ready.request
+        stream = self._output.stream(lambda text: self._observe(ToolUpdate(call.id, text)))
+        try:
+            outcome = await self._executor.execute(request, on_output=stream.feed)
+        except anyio.get_cancelled_exc_class():
+            self._audit.append("outcome", {"call": call.id, "tool": call.name, "cancelled": True})
+            raise
+        except BoxError as error:
+            self._audit.append(
+                "outcome", {"call": call.id, "tool": call.name, "box": error.message}
+            )
+            raise
+        stream.flush()
+        rendered = self._render(ready, outcome)
+        result = self._result(call, rendered)
+        duration_ms = (time.perf_counter() - started) * 1000
+        body = outcome_body(result, duration_ms=duration_ms, data=outcome.data)
+        self._audit.append("outcome", self._output.scrub_data(body))
+        self._end(result, self._output.scrub_data(rendered.details), started)
+        return result
+
+    def _render(self, ready: _Ready, outcome: Outcome) -> Rendered:
+        rendered = ready.tool.render(ready.request, outcome)
+        return replace(rendered, output=self._output.scrub_result(ready.request, rendered.output))
+
+    def _refuse(self, call: ToolCall, reason: str, *, request: Request | None = None) -> ToolResult:
+        """Record a call that cannot run as asked, and tell the model why."""
+        body = refusal_body(call, reason, request=request, decision=None, answer=None)
+        self._audit.append("refused", self._output.scrub_data(body))
+        return self._result(call, Rendered(reason, is_error=True))
+
+    def _result(self, call: ToolCall, rendered: Rendered) -> ToolResult:
+        output = self._output.scrub(rendered.output) or "(no output)"
+        return ToolResult(call.id, call.name, output, rendered.is_error, rendered.images)
+
+    def _end(self, result: ToolResult, details: Mapping[str, Any], started: float) -> None:
+        self._observe(
+            ToolEnd(
+                call=result.call,
+                name=result.name,
+                is_error=result.is_error,
+                output=result.output,
+                details=details,
+                duration_ms=round((time.perf_counter() - started) * 1000, 1),
+            )
+        )
+
+
+class PartialBatchError(Exception):
+    """Raised when a batch stopped at an ask that nobody could answer; carries all results."""
+
+    def __init__(self, results: tuple[ToolResult, ...], stop: NeedsApprovalError) -> None:
+        """Keep a result for every call of the batch."""
+        super().__init__(str(stop))
+        self.results = results
+        self.stop = stop
+
+
+def _waiting(call: ToolCall) -> ToolResult:
+    return ToolResult(call.id, call.name, WAITING, is_error=True)
+
+
+def _only_reads(planned: Request | ToolResult) -> bool:
+    if isinstance(planned, ToolResult):
+        return True
+    return not isinstance(planned, ExecRequest) and file_access(planned) == "read"
+
+
+def _first(error: BaseException) -> NeedsApprovalError:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if not isinstance(error, NeedsApprovalError):
+        raise TypeError(f"expected an approval stop, got {type(error).__name__}") from error
+    return error

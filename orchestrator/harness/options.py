@@ -1,0 +1,44 @@
+"""What one run is asked to do; flags, variables and files are merged before this."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+OnAsk = Literal["deny", "stop"]
+WorkspaceMode = Literal["overlay", "copy", "bind", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class LimitOptions:
+    """Limits of one run; None leaves the policy's, a number can only lower it."""
+
+    steps: int | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+    wall_time_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """One run."""
+
+    prompt: str | None
+    directory: Path
+    """The host directory the agent works on; absolute and resolved."""
+    model: str
+    """``provider/name``, ``local`` or ``scripted:FILE``."""
+    policies: tuple[str, ...] = ("default",)
+    approve: str | None = None
+    """``ask``, ``deny`` or the path of an answers file; None asks where there is a terminal."""
+    on_ask: OnAsk = "deny"
+    yolo: bool = False
+    limits: LimitOptions = field(default_factory=LimitOptions)
+    resume: str | None = None
+    """A session id or a prefix of one."""
+    resume_latest: bool = False
+    """Go on with the newest session of the directory."""
+    image: str | None = None
+    workspace: WorkspaceMode | None = None
+    tools: tuple[str, ...] = ("read", "write", "edit", "bash")

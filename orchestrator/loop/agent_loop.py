@@ -1,0 +1,296 @@
+"""Model turn, tool calls, results, until the model is done or a limit is met.
+
+The loop decides nothing about what may happen (dispatch does) and nothing about where things are
+kept (the transcript does). Every message is on disk before it has an effect.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import anyio
+import rfc8785
+
+from orchestrator.dispatch.dispatcher import PartialBatchError
+from orchestrator.dispatch.judge import NeedsApprovalError
+from orchestrator.dispatch.output import OutputFilter
+from orchestrator.dispatch.records import AuditSink
+from orchestrator.loop.limits import Limits, Pace, Reached, Repetition, Spent, reached
+from orchestrator.loop.turn import cost_of, tidy
+from orchestrator.model.client import ModelClient, Prompt
+from orchestrator.schema.codec import encode_message, encode_usage
+from orchestrator.schema.event import (
+    LimitReached,
+    MessageDelta,
+    MessageEnd,
+    Observer,
+    RunStatus,
+    TurnEnd,
+    TurnStart,
+)
+from orchestrator.schema.ids import digest_of
+from orchestrator.schema.message import (
+    AssistantMessage,
+    Message,
+    Text,
+    ToolCall,
+    ToolDefinition,
+    ToolMessage,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
+
+CUT_CALL = (
+    "Not run: the answer was cut at the output limit before this call was complete. "
+    "Send it again in smaller pieces."
+)
+CUT_TEXT = "Your answer was cut at the output limit. Go on exactly where it stopped, more briefly."
+INTERRUPTED = (
+    "Interrupted before it ended; it may or may not have taken effect. Check before you repeat it."
+)
+CONCLUDE = (
+    "The run has reached its limit ({kind}). No tools are left. Say briefly what is done, what is "
+    "not, and what should be done next."
+)
+DELTA_KINDS: tuple[Literal["text", "thinking"], ...] = ("text", "thinking")
+CONCLUSION_GRACE_S = 120.0
+"""Seconds the conclusion may take after the wall time is over."""
+
+
+class Transcript(Protocol):
+    """The conversation on disk."""
+
+    def messages(self) -> tuple[Message, ...]:
+        """Return the conversation along the current path, fit to send."""
+        ...
+
+    def add(self, message: Message) -> None:
+        """Append a message and return when it is on disk."""
+        ...
+
+
+class ToolRunner(Protocol):
+    """Runs a turn's calls; ``dispatch.Dispatcher`` is the real one."""
+
+    async def dispatch(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
+        """Return one result a call, in order."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended."""
+
+    status: RunStatus
+    answer: str
+    turns: int
+    usage: Usage
+    cost_usd: float | None
+    limit: Reached | None = None
+    waiting_for: NeedsApprovalError | None = None
+
+
+@dataclass(slots=True)
+class _Progress:
+    turns: int = 0
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = 0.0
+    cuts: int = 0
+    circling: bool = False
+    started: float = field(default_factory=time.monotonic)
+
+    def spent(self) -> Spent:
+        return Spent(
+            self.turns, self.usage.total, self.cost_usd or 0.0, time.monotonic() - self.started
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What every request of a run carries besides the conversation."""
+
+    system: str
+    tools: tuple[ToolDefinition, ...]
+
+
+class AgentLoop:
+    """One run of one conversation."""
+
+    def __init__(
+        self,
+        model: ModelClient,
+        runner: ToolRunner,
+        transcript: Transcript,
+        audit: AuditSink,
+        *,
+        speech: Speech,
+        limits: Limits,
+        output: OutputFilter,
+        observe: Observer,
+    ) -> None:
+        """``output`` keeps secrets out of the transcript and of what observers see."""
+        self._model = model
+        self._runner = runner
+        self._transcript = transcript
+        self._audit = audit
+        self._speech = speech
+        self._limits = limits
+        self._output = output
+        self._observe = observe
+        self._repetition = Repetition(limits.repeat)
+        self._pace = Pace(limits.tool_calls_per_minute)
+
+    async def run(self) -> RunResult:
+        """Go on from where the transcript ends; cancelling leaves it fit to resume."""
+        progress = _Progress()
+        while True:
+            limit = self._limit(progress)
+            if limit is not None:
+                return await self._conclude(progress, limit)
+            left = self._seconds_left(progress)
+            with anyio.move_on_after(left):
+                try:
+                    ended = await self._turn(progress)
+                except PartialBatchError as partial:
+                    self._transcript.add(ToolMessage(partial.results))
+                    return self._result(progress, "needs_approval", "", waiting=partial.stop)
+                if ended is not None:
+                    return ended
+
+    def _limit(self, progress: _Progress) -> Reached | None:
+        if progress.circling:
+            return Reached("repetition", self._limits.repeat)
+        return reached(self._limits, progress.spent())
+
+    def _seconds_left(self, progress: _Progress) -> float | None:
+        if self._limits.wall_time_s is None:
+            return None
+        return max(self._limits.wall_time_s - progress.spent().seconds, 0.01)
+
+    async def _turn(self, progress: _Progress) -> RunResult | None:
+        """Run one turn; None when another is to follow."""
+        progress.turns += 1
+        self._observe(TurnStart(progress.turns))
+        message = await self._ask(
+            progress, Prompt(self._speech.system, self._transcript.messages(), self._speech.tools)
+        )
+        if message.stop_reason == "max_tokens":
+            ended = self._recover_cut(progress, message)
+        elif message.tool_calls:
+            ended = None
+            await self._call_tools(message.tool_calls)
+            progress.circling = self._circling(message.tool_calls)
+        else:
+            ended = self._result(progress, _status_of(message), message.text)
+        self._observe(
+            TurnEnd(
+                turn=progress.turns,
+                stop_reason=message.stop_reason,
+                usage=encode_usage(message.usage),
+                cumulative_tokens=progress.usage.total,
+            )
+        )
+        return ended
+
+    async def _ask(self, progress: _Progress, prompt: Prompt) -> AssistantMessage:
+        """Return the model's message once it is on disk and in the audit."""
+        streams = {
+            kind: self._output.stream(
+                lambda text, kind=kind: self._observe(MessageDelta(kind, text))
+            )
+            for kind in DELTA_KINDS
+        }
+        reply = await self._model.complete(prompt, on_delta=lambda d: streams[d.kind].feed(d.text))
+        for stream in streams.values():
+            stream.flush()
+        message = tidy(reply, prompt.messages)
+        progress.usage += message.usage
+        cost = cost_of(message.usage, self._model.info)
+        progress.cost_usd = None if cost is None else (progress.cost_usd or 0.0) + cost
+        stored = self._output.scrub_message(message)
+        self._transcript.add(stored)
+        self._audit.append(
+            "model_call",
+            {
+                "model": self._model.info.id,
+                "purpose": prompt.purpose,
+                "stop_reason": message.stop_reason,
+                "usage": encode_usage(message.usage),
+                "message_digest": digest_of(rfc8785.dumps(encode_message(stored))),
+                "calls": [call.id for call in message.tool_calls],
+            },
+        )
+        self._observe(MessageEnd(encode_message(stored)))
+        return message
+
+    def _recover_cut(self, progress: _Progress, message: AssistantMessage) -> RunResult | None:
+        """Answer a cut message once in a row; a second cut ends the run as failed."""
+        progress.cuts += 1
+        if message.tool_calls:
+            self._transcript.add(
+                ToolMessage(
+                    tuple(
+                        ToolResult(c.id, c.name, CUT_CALL, is_error=True)
+                        for c in message.tool_calls
+                    )
+                )
+            )
+        if progress.cuts > 1:
+            return self._result(progress, "failed", message.text)
+        if not message.tool_calls:
+            self._transcript.add(UserMessage((Text(CUT_TEXT),)))
+        return None
+
+    async def _call_tools(self, calls: tuple[ToolCall, ...]) -> None:
+        await anyio.sleep(sum(self._pace.wait_s(time.monotonic()) for _ in calls))
+        try:
+            results = await self._runner.dispatch(calls)
+        except anyio.get_cancelled_exc_class():
+            told = tuple(ToolResult(c.id, c.name, INTERRUPTED, is_error=True) for c in calls)
+            self._transcript.add(ToolMessage(told))
+            raise
+        self._transcript.add(ToolMessage(results))
+        self._last = results
+
+    def _circling(self, calls: tuple[ToolCall, ...]) -> bool:
+        call = digest_of(repr([(c.name, c.raw_arguments) for c in calls]).encode())
+        result = digest_of(repr([(r.output, r.is_error) for r in self._last]).encode())
+        return self._repetition.note(call, result)
+
+    async def _conclude(self, progress: _Progress, limit: Reached) -> RunResult:
+        """Ask once for a conclusion without tools, and end."""
+        self._observe(LimitReached(limit.kind, limit.value))
+        self._audit.append("limit", {"kind": limit.kind, "value": str(limit.value)})
+        self._transcript.add(UserMessage((Text(CONCLUDE.format(kind=limit.kind)),)))
+        prompt = Prompt(self._speech.system, self._transcript.messages(), (), purpose="conclusion")
+        answer = ""
+        with anyio.move_on_after(CONCLUSION_GRACE_S):
+            answer = (await self._ask(progress, prompt)).text
+        return self._result(progress, "limit", answer, limit=limit)
+
+    def _result(
+        self,
+        progress: _Progress,
+        status: RunStatus,
+        answer: str,
+        *,
+        limit: Reached | None = None,
+        waiting: NeedsApprovalError | None = None,
+    ) -> RunResult:
+        return RunResult(
+            status=status,
+            answer=answer,
+            turns=progress.turns,
+            usage=progress.usage,
+            cost_usd=progress.cost_usd,
+            limit=limit,
+            waiting_for=waiting,
+        )
+
+
+def _status_of(message: AssistantMessage) -> RunStatus:
+    return "done" if message.stop_reason == "end_turn" else "failed"

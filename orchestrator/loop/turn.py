@@ -1,0 +1,64 @@
+"""Putting one model message in order before it is stored, and pricing it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from orchestrator.model.client import ModelInfo
+from orchestrator.schema.ids import CallId
+from orchestrator.schema.message import AssistantMessage, Message, Text, Thinking, ToolCall, Usage
+
+PER_MILLION = 1_000_000
+
+
+def tidy(message: AssistantMessage, before: Sequence[Message]) -> AssistantMessage:
+    """Return the message without empty texts and with call ids unique in the conversation.
+
+    Some servers send no ids, or the same one twice; a request with such ids would be refused.
+    """
+    taken = {
+        call.id for old in before if isinstance(old, AssistantMessage) for call in old.tool_calls
+    }
+    parts: list[Text | Thinking | ToolCall] = []
+    for part in message.content:
+        if isinstance(part, Text) and not part.text:
+            continue
+        if isinstance(part, ToolCall):
+            fresh = _unique(part.id, taken)
+            taken.add(fresh)
+            parts.append(replace(part, id=fresh))
+        else:
+            parts.append(part)
+    return replace(message, content=tuple(parts))
+
+
+def _unique(wanted: CallId, taken: set[CallId]) -> CallId:
+    base = wanted or "call"
+    candidate, number = CallId(base), 1
+    while not wanted or candidate in taken:
+        candidate, wanted = CallId(f"{base}_{number}"), CallId(base)
+        number += 1
+    return candidate
+
+
+def cost_of(usage: Usage, info: ModelInfo) -> float | None:
+    """Return US dollars for one call; None where a needed price is not known."""
+    pairs = (
+        (usage.input, info.input_price),
+        (usage.output, info.output_price),
+        (
+            usage.cache_read,
+            info.cache_read_price if info.cache_read_price is not None else info.input_price,
+        ),
+        (
+            usage.cache_write,
+            info.cache_write_price if info.cache_write_price is not None else info.input_price,
+        ),
+    )
+    total = 0.0
+    for count, price in pairs:
+        if count and price is None:
+            return None
+        total += count * (price or 0.0) / PER_MILLION
+    return total

@@ -1,0 +1,120 @@
+"""Confirmers without a person."""
+
+import anyio
+import pytest
+
+from orchestrator.confirmation.answers import (
+    BlanketConfirmer,
+    NobodyConfirmer,
+    RememberingConfirmer,
+    ScriptedConfirmer,
+    load_answers,
+)
+from orchestrator.confirmation.gate import Answer, Question
+from orchestrator.errors import ConfigError
+from orchestrator.schema.decision import Decision
+from orchestrator.schema.ids import Digest
+
+
+def question(subject="git push", *, digest="sha256:1", **decision):
+    made = Decision("ask", "risk:publishes", "session", "publishes", **decision)
+    return Question("ask-1", "1", "bash", subject, "/workspace", made, Digest(digest))
+
+
+def ask(confirmer, *questions):
+    async def run():
+        return [await confirmer.ask(one, timeout_s=1) for one in questions]
+
+    return anyio.run(run)
+
+
+def test_nobody_says_no_with_words_for_the_model():
+    """A run without a person refuses, and says what to do."""
+    (answer,) = ask(NobodyConfirmer(), question())
+
+    assert not answer.yes
+    assert "nobody" in answer.reason
+
+
+def test_a_blanket_yes_never_answers_an_unyielding_ask():
+    """Opaque, evasion, over-limit and protected paths go to somebody real."""
+    plain, unyielding = ask(
+        BlanketConfirmer(NobodyConfirmer()), question(), question(unyielding=True)
+    )
+
+    assert (plain.yes, plain.by) == (True, "yolo")
+    assert not unyielding.yes
+
+
+def test_a_session_yes_holds_for_the_same_digest_alone():
+    """Another command, even a similar one, is asked about."""
+    script = ScriptedConfirmer([Answer(yes=True, by="terminal", scope="session")])
+    first, again, other = ask(
+        RememberingConfirmer(script), question(), question(), question(digest="sha256:2")
+    )
+
+    assert first.yes
+    assert (again.yes, again.by) == (True, "session")
+    assert not other.yes
+
+
+def test_an_always_rule_asks_twenty_times():
+    """A rule that asks each time anew is never answered from memory."""
+    script = ScriptedConfirmer([Answer(yes=True, by="terminal", scope="session")] * 20)
+    ask(RememberingConfirmer(script), *[question(always=True)] * 20)
+
+    assert len(script.asked) == 20
+
+
+def test_a_denied_call_is_denied_again_without_asking():
+    """The person is not asked twice for the same thing."""
+
+    class Person(ScriptedConfirmer):
+        async def ask(self, question, *, timeout_s):  # noqa: ARG002 - the Protocol
+            self.asked.append(question)
+            return Answer(yes=False, by="terminal", reason="not on main")
+
+    person = Person()
+    _, again = ask(RememberingConfirmer(person), question(), question())
+
+    assert len(person.asked) == 1
+    assert (again.yes, again.reason) == (False, "not on main")
+
+
+def test_recorded_answers_fit_exactly(tmp_path):
+    """A recorded yes for one command says nothing of another."""
+    path = tmp_path / "answers.yaml"
+    path.write_text(
+        "version: 1\nanswers:\n- {command: git push, answer: yes}\n".replace("yes", "'yes'")
+    )
+    yes, no = ask(load_answers(path), question(), question("git push -f"))
+
+    assert yes.yes
+    assert not no.yes
+
+
+def test_a_vague_recorded_answer_never_answers_an_unyielding_ask(tmp_path):
+    """Only a recorded command or digest does."""
+    path = tmp_path / "answers.yaml"
+    path.write_text("version: 1\nanswers:\n- {tool: bash, answer: 'yes'}\n")
+    (answer,) = ask(load_answers(path), question(unyielding=True))
+
+    assert not answer.yes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "version: 2\nanswers: []",
+        "version: 1\nanswer: []",
+        "version: 1\nanswers: [{answer: maybe}]",
+    ],
+)
+def test_a_bad_answers_file_is_refused(tmp_path, text):
+    """No answers are guessed."""
+    path = tmp_path / "answers.yaml"
+    path.write_text(text)
+
+    with pytest.raises(ConfigError):
+        load_answers(path)

@@ -1,0 +1,90 @@
+"""What a question shows: everything that will run, nothing that moves the cursor."""
+
+import pytest
+
+from orchestrator.confirmation.gate import Question
+from orchestrator.confirmation.question_text import render_prompt, render_question
+from orchestrator.schema.decision import Decision
+from orchestrator.schema.ids import Digest
+
+
+def question(subject: str, **changes) -> Question:
+    decision = changes.pop("decision", Decision("ask", "risk:destructive", "session", "deletes"))
+    return Question(
+        id="ask-1",
+        call="1",
+        tool="bash",
+        subject=subject,
+        cwd="/workspace",
+        decision=decision,
+        digest=Digest("sha256:0"),
+        **changes,
+    )
+
+
+def shown(subject: str, columns: int = 80, **changes) -> str:
+    return "\n".join(render_question(question(subject, **changes), columns))
+
+
+@pytest.mark.parametrize(
+    ("raw", "escaped"),
+    [
+        ("echo ok\x1b[2K\x1b[1A; git push", r"\x1b[2K\x1b[1A"),
+        ("rm -rf /\recho harmless", r"\r"),
+        ("a\x9b2Kb\x9dc", r"\x9b"),
+        ("echo \u202eevil\u2066x\u2069", r"\u202e"),
+        ("rm\u200b -rf src", r"\u200b"),
+    ],
+)
+def test_hidden_characters_are_shown_as_escapes_with_a_warning(raw, escaped):
+    """No byte of the command can move the cursor or hide."""
+    text = shown(raw)
+
+    assert escaped in text
+    assert not set(text) & set("\x1b\r\x9b\x9d\u202e\u2066\u200b")
+    assert "warning: it holds hidden" in text
+
+
+def test_a_reason_with_escapes_is_treated_like_the_command():
+    """Words from anywhere get the same care."""
+    decision = Decision("ask", "r", "session", "look\x1b[2J here")
+
+    assert "\x1b" not in shown("ls", decision=decision)
+
+
+def test_a_long_command_is_wrapped_and_whole():
+    """130 characters on 80 columns lose nothing."""
+    command = "echo " + "x" * 125
+    rows = render_question(question(command), 80)
+
+    assert all(len(row) <= 80 for row in rows)
+    assert command in "".join(row.removeprefix("┃ ") for row in rows).replace("  echo", "echo")
+
+
+def test_padding_blanks_become_a_count_and_the_tail_is_visible():
+    """Nothing can be pushed off the screen by blanks."""
+    text = shown("ls" + " " * 300 + "; rm -rf src")
+
+    assert "300 blanks" in text
+    assert "; rm -rf src" in text
+
+
+def test_padding_lines_become_a_count_and_the_tail_is_visible():
+    """Nothing can be pushed off the screen by empty lines."""
+    text = shown("echo safe" + "\n" * 60 + "git push --force")
+
+    assert "more empty lines" in text
+    assert "git push --force" in text
+
+
+def test_an_empty_command_warns():
+    """A bare prompt is never shown."""
+    assert "the command is empty" in shown("  ")
+
+
+def test_session_scope_is_offered_only_where_it_may_be_remembered():
+    """A rule that asks each time anew offers no memory."""
+    always = Decision("ask", "r", "session", "x", always=True)
+
+    assert "session ends" in render_prompt(question("ls"))
+    assert "session ends" not in render_prompt(question("ls", decision=always))

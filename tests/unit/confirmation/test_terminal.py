@@ -1,0 +1,110 @@
+"""The order of a question at a terminal."""
+
+import anyio
+import pytest
+
+from orchestrator.confirmation.gate import Question
+from orchestrator.confirmation.terminal import TerminalConfirmer
+from orchestrator.schema.decision import Decision
+from orchestrator.schema.ids import Digest
+
+
+class ScriptedTerminal:
+    """Gives lines in turn and keeps what happened."""
+
+    def __init__(self, lines, *, size=(80, 24)):
+        self.lines = list(lines)
+        self.shown = ""
+        self.happened = []
+        self._size = size
+
+    def size(self):
+        return self._size
+
+    def write(self, text):
+        self.shown += text
+        self.happened.append("write")
+
+    def discard_input(self):
+        self.happened.append("discard")
+
+    async def read_line(self):
+        self.happened.append("read")
+        if not self.lines:
+            await anyio.sleep_forever()
+        return self.lines.pop(0)
+
+
+def ask(lines, *, subject="rm -rf build", decision=None, timeout_s=5.0):
+    terminal = ScriptedTerminal(lines)
+    question = Question(
+        "ask-1",
+        "1",
+        "bash",
+        subject,
+        "/workspace",
+        decision or Decision("ask", "r", "session", "deletes a tree"),
+        Digest("sha256:0"),
+    )
+
+    async def run():
+        return await TerminalConfirmer(terminal).ask(question, timeout_s=timeout_s)
+
+    return anyio.run(run), terminal
+
+
+@pytest.mark.parametrize("line", ["y", "yes", " Y "])
+def test_a_clear_yes_is_a_yes(line):
+    """Only a clear yes opens the box."""
+    answer, _ = ask([line])
+
+    assert (answer.yes, answer.by, answer.scope) == (True, "terminal", "once")
+
+
+@pytest.mark.parametrize("line", ["", "n", "no", None, "maybe", "yess", "ys"])
+def test_anything_else_is_a_no(line):
+    """Ctrl-C, Esc, end of input, an empty line and a mistyped word are a no."""
+    answer, _ = ask([line])
+
+    assert not answer.yes
+
+
+def test_a_reason_goes_with_the_no():
+    """The model is told why."""
+    answer, _ = ask(["n use the other branch"])
+
+    assert answer.reason == "use the other branch"
+
+
+def test_silence_is_a_no_by_timeout():
+    """Nobody there means no."""
+    answer, _ = ask([], timeout_s=0.05)
+
+    assert (answer.yes, answer.by) == (False, "timeout")
+
+
+def test_what_was_typed_before_the_question_is_dropped():
+    """No answer is older than its question."""
+    _, terminal = ask(["y"])
+
+    assert terminal.happened.index("discard") < terminal.happened.index("read")
+    assert terminal.happened[0] == "discard"
+
+
+def test_a_yes_is_possible_only_after_the_end_was_shown():
+    """A script of 60 lines is shown page by page; giving up is a no."""
+    script = "\n".join(f"echo {n}" for n in range(60))
+    gave_up, first = ask(["n"], subject=script)
+    went_on, second = ask(["", "", "y"], subject=script)
+
+    assert not gave_up.yes
+    assert "echo 59" not in first.shown
+    assert went_on.yes
+    assert "echo 59" in second.shown
+
+
+def test_session_scope_is_refused_where_it_is_not_offered():
+    """An unyielding ask cannot be remembered."""
+    answer, _ = ask(["s"], decision=Decision("ask", "r", "session", "x", unyielding=True))
+
+    assert not answer.yes
