@@ -1,0 +1,154 @@
+"""The file beneath a chain: one writer, whole appends, on disk before they count."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from pathlib import Path
+
+from orchestrator.errors import AuditError, AuditUnavailable
+
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class ChainFile:
+    """An exclusively locked file that grows by whole lines.
+
+    After a failed append the file is cut back to what was acknowledged. Where that or an fsync
+    fails, nobody knows what is on disk, and the file refuses everything from then on.
+    """
+
+    def __init__(self, path: Path, fd: int) -> None:
+        """Take over an open, locked descriptor."""
+        self.path = path
+        self._fd = fd
+        self._size = os.fstat(fd).st_size
+        self._broken = ""
+
+    @classmethod
+    def create(cls, path: Path) -> ChainFile:
+        """Make the file, mode 0600; one that exists is refused."""
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return cls._locked(path, os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError as err:
+            raise AuditError(f"{path}: a chain is there already; resume it instead") from err
+        except OSError as err:
+            raise _unavailable(path, err) from err
+
+    @classmethod
+    def open(cls, path: Path) -> ChainFile:
+        """Open an existing chain for its one writer."""
+        try:
+            return cls._locked(path, os.open(path, _FLAGS))
+        except FileNotFoundError as err:
+            raise AuditError(f"{path}: there is no chain to resume") from err
+        except OSError as err:
+            raise _unavailable(path, err) from err
+
+    @classmethod
+    def _locked(cls, path: Path, fd: int) -> ChainFile:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            sync_directory(path.parent)
+            return cls(path, fd)
+        except BlockingIOError as err:
+            os.close(fd)
+            raise AuditUnavailable(f"{path}: another process writes this chain") from err
+        except OSError:
+            os.close(fd)
+            raise
+
+    @property
+    def is_closed(self) -> bool:
+        """True once the file was given up."""
+        return self._fd < 0
+
+    def lines(self) -> list[bytes]:
+        """Return the lines with their line feeds; the last may lack one."""
+        try:
+            with open(self._fd, "rb", closefd=False) as file:
+                file.seek(0)
+                return file.readlines()
+        except OSError as err:
+            raise _unavailable(self.path, err) from err
+
+    def cut_tail(self, count: int) -> None:
+        """Drop the last ``count`` bytes."""
+        try:
+            os.ftruncate(self._fd, self._size - count)
+            os.fsync(self._fd)
+        except OSError as err:
+            raise _unavailable(self.path, err) from err
+        self._size -= count
+
+    def append(self, data: bytes) -> None:
+        """Return when ``data`` is on disk; otherwise raise, and none of it is."""
+        self._require_ours()
+        try:
+            _write_all(self._fd, data)
+        except OSError as err:
+            self._take_back(err)
+            raise _unavailable(self.path, err) from err
+        try:
+            os.fsync(self._fd)
+        except OSError as err:
+            # After a failed fsync the kernel may have dropped the pages: a later success lies.
+            self._broken = f"fsync failed: {err.strerror}"
+            raise _unavailable(self.path, err) from err
+        self._size += len(data)
+
+    def close(self) -> None:
+        """Give the file and its lock up; a second time does nothing."""
+        if not self.is_closed:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _require_ours(self) -> None:
+        if self.is_closed:
+            raise AuditUnavailable(f"{self.path}: the chain is closed")
+        if self._broken:
+            raise AuditUnavailable(f"{self.path}: {self._broken}")
+        try:
+            ours, there = os.fstat(self._fd), self.path.lstat()
+        except OSError as err:
+            raise _unavailable(self.path, err) from err
+        if not os.path.samestat(ours, there):
+            raise AuditUnavailable(f"{self.path}: the file was moved away and replaced")
+        if ours.st_size != self._size:
+            raise AuditUnavailable(
+                f"{self.path}: expected {self._size} bytes, got {ours.st_size}: "
+                "something else wrote to the chain"
+            )
+
+    def _take_back(self, cause: OSError) -> None:
+        try:
+            os.ftruncate(self._fd, self._size)
+        except OSError:
+            self._broken = f"an append failed half way: {cause.strerror}"
+
+
+def sync_directory(path: Path) -> None:
+    """Put the directory's entries on disk."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        written = os.write(fd, view)
+        if not written:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        view = view[written:]
+
+
+def _unavailable(path: Path, err: OSError) -> AuditUnavailable:
+    return AuditUnavailable(
+        f"{path}: the audit log cannot be written: {err.strerror}",
+        hint="without a record nothing runs; free space or mend the state directory, then resume",
+    )
