@@ -1,0 +1,61 @@
+"""The path patterns of policy, as a workspace holds them: at any depth, whatever the case.
+
+The language is that of ``orchestrator.policy.globs``. There a relative pattern starts at the
+workspace; here ``.git/hooks/**`` holds in every nested repository too, which is only stricter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from orchestrator.policy.globs import GlobSet, compile_globs, folded
+
+_ROOT = "/workspace"
+
+
+@dataclass(frozen=True, slots=True)
+class PathGlobs:
+    """A set of patterns, compiled once; paths are relative, with ``/`` between components."""
+
+    patterns: tuple[str, ...]
+    _paths: GlobSet
+    _names: GlobSet
+
+    def match(self, path: str) -> bool:
+        """True where ``path`` is in the set."""
+        return self._paths.match(f"{_ROOT}/{path}") is not None
+
+    def may_end_in(self, name: str) -> bool:
+        """Return False only where no path with this last component can be the first to match.
+
+        One cheap look a name, so that a scan of a large tree seldom matches a whole path.
+        """
+        whole = self._names.whole
+        if whole is None:
+            return False
+        text = name.lower() if name.isascii() else folded(name)
+        return whole.match(f"/{text}") is not None
+
+    def covers(self, path: str) -> bool:
+        """True where ``path`` or a directory above it is in the set."""
+        parts = path.split("/")
+        return any(self.match("/".join(parts[: count + 1])) for count in range(len(parts)))
+
+
+def path_globs(patterns: Iterable[str]) -> PathGlobs:
+    """Compile patterns; an empty set matches nothing."""
+    given = tuple(dict.fromkeys(patterns))
+    anywhere = [p if p.startswith(("**/", "/")) else f"**/{p}" for p in given]
+    return PathGlobs(
+        given,
+        compile_globs(anywhere, fold=True, workspace=_ROOT, home=_ROOT),
+        compile_globs(map(_last_name, anywhere), fold=True, workspace="/", home="/"),
+    )
+
+
+def _last_name(pattern: str) -> str:
+    """Return a pattern for the first name that can complete a match."""
+    stem = pattern.removesuffix("/**")
+    # A brace may hold a slash; then any name may complete the match.
+    return "*" if "{" in stem or stem.endswith("**") else stem.rsplit("/", 1)[-1]

@@ -1,0 +1,131 @@
+"""A directory tree of the host, reached only through its descriptor and never through a link."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.beneath import has_openat2, open_beneath
+
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_POINT = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+_ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
+"""A path that passes through a link or a file names nothing beneath a tree."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One name met on a walk."""
+
+    path: str
+    stat: os.stat_result
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """An open directory; ``open_tree`` makes and closes it."""
+
+    fd: int
+    root: str
+    """Where it was opened; for messages only."""
+    device: int
+    openat2: bool
+    """False where every path is opened one component after another."""
+
+    def lstat(self, path: str) -> os.stat_result | None:
+        """Return what the name itself is, None where there is nothing without passing a link."""
+        try:
+            fd = self._open(path, _POINT)
+        except OSError as err:
+            if err.errno in _ABSENT:
+                return None
+            raise
+        try:
+            return os.fstat(fd)
+        finally:
+            os.close(fd)
+
+    def read_link(self, path: str) -> str:
+        """Return a symlink's stored target."""
+        fd = self._open(path, _POINT)
+        try:
+            return os.readlink("", dir_fd=fd)
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def file(self, path: str) -> Iterator[int]:
+        """Open a regular file for reading; anything else is an OSError, and never blocks."""
+        fd = self._open(path, _READ)
+        try:
+            if not stat.S_ISREG(os.fstat(fd).st_mode):
+                raise OSError(errno.EINVAL, "not a regular file", path)
+            yield fd
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def directory(self, path: str) -> Iterator[int]:
+        """Open a directory for listing; ``""`` is the root."""
+        fd = self._open(path, _LIST)
+        try:
+            yield fd
+        finally:
+            os.close(fd)
+
+    @contextmanager
+    def parent(self, path: str) -> Iterator[tuple[int, str]]:
+        """Open the directory that holds ``path`` and give it with the last component."""
+        above, _, name = path.rpartition("/")
+        with self.directory(above) as fd:
+            yield fd, name
+
+    def children(self, path: str) -> list[Found]:
+        """Return the names in a directory, sorted; those that vanish meanwhile are left out."""
+        prefix = f"{path}/" if path else ""
+        found = []
+        with self.directory(path) as fd, os.scandir(fd) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):
+                    found.append(Found(prefix + entry.name, entry.stat(follow_symlinks=False)))
+        return sorted(found, key=lambda item: item.path)
+
+    def walk(self, path: str, *, enter: Callable[[Found], bool]) -> Iterator[Found]:
+        """Yield every name below ``path``, a directory before what is in it.
+
+        ``enter`` is asked for each directory; mount points are never entered.
+        """
+        waiting = [path]
+        while waiting:
+            for found in self.children(waiting.pop()):
+                yield found
+                inside = stat.S_ISDIR(found.stat.st_mode) and found.stat.st_dev == self.device
+                if inside and enter(found):
+                    waiting.append(found.path)
+
+    def _open(self, path: str, flags: int) -> int:
+        return open_beneath(self.fd, path or ".", flags, openat2=self.openat2)
+
+
+@contextmanager
+def open_tree(directory: Path, *, openat2: bool | None = None) -> Iterator[Tree]:
+    """Open ``directory``, itself no link; WorkspaceError when it cannot be."""
+    try:
+        fd = os.open(directory, _LIST)
+    except OSError as err:
+        raise WorkspaceError(
+            f"{directory}: cannot be opened as a directory: {err.strerror}",
+            hint="name a directory that exists and that you may read",
+        ) from err
+    try:
+        offered = has_openat2(fd) if openat2 is None else openat2
+        yield Tree(fd, str(directory), os.fstat(fd).st_dev, offered)
+    finally:
+        os.close(fd)
