@@ -34,6 +34,8 @@ _KIND_LABEL = "glovebox.kind"
 _KIND = "sandbox-image"
 """The label by which built images are found again."""
 
+_OWN_NAME = re.compile(REPOSITORY + r":[0-9a-f]{12}")
+
 _STEP = re.compile(r"Step (\d+)/(\d+) : (\w+)")
 
 
@@ -113,15 +115,14 @@ def list_images(engine: Engine, current: str) -> list[ListedImage]:
         ListedImage(name, Digest(item["Id"]), item["Created"], item["Size"], name == current)
         for item in found
         for name in _names(item)
-        if name != LATEST
     ]
     return sorted(listed, key=lambda image: (-image.created, image.name))
 
 
 def _names(item: Mapping[str, Any]) -> list[str]:
-    """Return an image's tags; one replaced by a rebuild has none and goes by its id."""
+    """Return the names we gave an image, or its id once a rebuild has taken its name."""
     tags = [tag for tag in item.get("RepoTags") or () if tag != "<none>:<none>"]
-    return tags or [item["Id"]]
+    return [tag for tag in tags if _OWN_NAME.fullmatch(tag)] if tags else [item["Id"]]
 
 
 def prune_images(engine: Engine, current: str) -> tuple[list[str], list[str]]:
