@@ -1,0 +1,134 @@
+"""Pictures: known by their content, measured by their header, scaled down with PIL where needed.
+
+PIL is imported on first use and only here; pictures are always handled in a worker process.
+"""
+
+from __future__ import annotations
+
+import binascii
+import io
+import os
+import site
+import sys
+from typing import Any
+
+from headers import dimensions
+from refusal import Refusal
+
+MAX_EDGE = 1568
+"""Pixels of the longer edge; larger pictures gain nothing with today's vision models."""
+
+MAX_BYTES = 1_500_000
+"""Bytes of the encoded picture, two million characters of base64."""
+
+MAX_SOURCE = 50 * 1024**2
+"""Bytes of a picture that is opened at all."""
+
+MAX_PIXELS = 50_000_000
+"""Pixels that are decoded, about 200 MB; a header may promise more than memory holds."""
+
+QUALITIES = (85, 70, 50)
+"""JPEG qualities tried before the picture is made smaller."""
+
+
+def sniff(head: bytes) -> str | None:
+    """Return the media type of a PNG, JPEG, GIF or WebP that begins so."""
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if head.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return "image/webp"
+    return None
+
+
+def load(handle: int, size: int, media_type: str) -> dict[str, Any]:
+    """Return a picture that fits the limits, scaled down if it must be."""
+    if size > MAX_SOURCE:
+        raise Refusal("too_large", f"{media_type} of {size} bytes: more than {MAX_SOURCE} bytes")
+    with os.fdopen(os.dup(handle), "rb") as file:
+        file.seek(0)
+        data = file.read(MAX_SOURCE)
+    measured = dimensions(data, media_type)
+    if measured is None:
+        return {"type": "binary", "bytes": size, "note": f"a damaged {media_type}"}
+    width, height = measured
+    if width * height > MAX_PIXELS:
+        raise Refusal("too_large", f"{media_type} of {width}x{height}: over {MAX_PIXELS} pixels")
+    fits = max(width, height) <= MAX_EDGE and size <= MAX_BYTES
+    if _pillow() is None:
+        if fits:
+            return _answer(data, media_type, measured, measured)
+        raise Refusal(
+            "too_large",
+            f"{media_type} of {width}x{height} and {size} bytes: more than {MAX_EDGE} pixels or "
+            f"{MAX_BYTES} bytes, and the image has no PIL (python3-pil) to scale it down",
+        )
+    return _checked(data, media_type, measured, fits=fits)
+
+
+def _checked(
+    data: bytes, media_type: str, measured: tuple[int, int], *, fits: bool
+) -> dict[str, Any]:
+    from PIL import Image, ImageOps  # noqa: PLC0415 - heavy, and absent from some images
+
+    try:
+        with Image.open(io.BytesIO(data)) as opened:
+            opened.load()
+            if fits:
+                return _answer(data, media_type, measured, measured)
+            upright = ImageOps.exif_transpose(opened)
+            encoded, kind, shape = _shrunk(upright)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        # A provider would refuse it, and with it every later turn of the session.
+        return {"type": "binary", "bytes": len(data), "note": f"a damaged {media_type}: {error}"}
+    return _answer(encoded, kind, shape, measured)
+
+
+def _shrunk(picture: Any) -> tuple[bytes, str, tuple[int, int]]:
+    """Return the picture small enough: as PNG where that fits, else as JPEG."""
+    opaque = picture.mode in {"RGB", "L", "CMYK", "YCbCr"}
+    picture = picture.convert("RGB" if opaque else "RGBA")
+    edge = MAX_EDGE
+    while True:
+        picture.thumbnail((edge, edge))
+        encoded = _encoded(picture, "PNG", {"optimize": False})
+        if len(encoded) <= MAX_BYTES:
+            return encoded, "image/png", picture.size
+        for quality in QUALITIES:
+            encoded = _encoded(picture.convert("RGB"), "JPEG", {"quality": quality})
+            if len(encoded) <= MAX_BYTES:
+                return encoded, "image/jpeg", picture.size
+        edge = edge * 3 // 4
+
+
+def _encoded(picture: Any, form: str, options: dict[str, Any]) -> bytes:
+    sink = io.BytesIO()
+    picture.save(sink, form, **options)
+    return sink.getvalue()
+
+
+def _answer(
+    data: bytes, media_type: str, shape: tuple[int, int], original: tuple[int, int]
+) -> dict[str, Any]:
+    return {
+        "type": "image",
+        "media_type": media_type,
+        "data": binascii.b2a_base64(data, newline=False).decode("ascii"),
+        "width": shape[0],
+        "height": shape[1],
+        "original_width": original[0],
+        "original_height": original[1],
+    }
+
+
+def _pillow() -> Any:
+    """Return PIL's Image module, or None; the server runs without site directories (-S)."""
+    sys.path += [folder for folder in site.getsitepackages() if folder not in sys.path]
+    try:
+        from PIL import Image  # noqa: PLC0415 - heavy, and absent from some images
+    except ImportError:
+        return None
+    return Image
