@@ -1,0 +1,71 @@
+"""Settings of model providers, as a person writes them under ``providers:`` in the configuration.
+
+``orchestrator.model.catalog`` knows the well-known ones; settings override it or add new names.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+ApiKind = Literal["anthropic", "openai-chat", "openai-responses"]
+
+KEY_HEADERS = frozenset(
+    {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"}
+)
+"""Headers that carry secrets; those come from ``glovebox keys``, never from a plain file."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ModelSettings(_Strict):
+    """What is known of one model; None leaves the catalogue's value."""
+
+    context_window: int | None = Field(default=None, gt=0)
+    max_output: int | None = Field(default=None, gt=0)
+    input_price: float | None = Field(default=None, ge=0)
+    output_price: float | None = Field(default=None, ge=0)
+    cache_read_price: float | None = Field(default=None, ge=0)
+    cache_write_price: float | None = Field(default=None, ge=0)
+    reasoning: bool | None = None
+    """The model thinks before it answers, and its API gives the thoughts back encrypted."""
+
+
+class ProviderSettings(_Strict):
+    """One provider; None leaves the catalogue's value. A new name needs ``api`` and ``base_url``."""
+
+    api: ApiKind | None = None
+    base_url: str | None = None
+    """The address the key is sent to, and nothing else."""
+    key: str | None = None
+    """The name under which ``glovebox keys`` knows the key; by default the provider's own name."""
+    key_required: bool | None = None
+    headers: dict[str, str] = {}
+    """Extra headers that hold no secret."""
+    idle_timeout_s: float | None = Field(default=None, gt=0)
+    """Seconds a stream may stay silent."""
+    models: dict[str, ModelSettings] = {}
+
+    @field_validator("base_url")
+    @classmethod
+    def _web_address(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("expected http://HOST or https://HOST")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("expected no user, password, query or fragment in a base URL")
+        return value.rstrip("/")
+
+    @field_validator("headers")
+    @classmethod
+    def _no_secrets(cls, value: dict[str, str]) -> dict[str, str]:
+        for name in value:
+            if name.lower() in KEY_HEADERS:
+                raise ValueError(f"{name} carries a secret: use glovebox keys set NAME instead")
+        return value

@@ -1,0 +1,66 @@
+"""The last step of every adapter: streamed pieces become one well-formed message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from orchestrator.model.call_ids import unused_id
+from orchestrator.model.client import ModelInfo
+from orchestrator.schema.codec import parse_arguments
+from orchestrator.schema.ids import CallId
+from orchestrator.schema.message import (
+    AssistantMessage,
+    Message,
+    StopReason,
+    Text,
+    Thinking,
+    ToolCall,
+    Usage,
+)
+
+
+@dataclass(slots=True)
+class CallPieces:
+    """A tool call while it streams."""
+
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+Piece = Text | Thinking | CallPieces
+
+
+def assemble(
+    pieces: Iterable[Piece],
+    stop: StopReason,
+    usage: Usage,
+    *,
+    info: ModelInfo,
+    before: Iterable[Message],
+) -> AssistantMessage:
+    """Return the message; its call ids are neither empty nor used in ``before``."""
+    taken = {
+        call.id for old in before if isinstance(old, AssistantMessage) for call in old.tool_calls
+    }
+    parts: list[Text | Thinking | ToolCall] = []
+    for piece in pieces:
+        if isinstance(piece, CallPieces):
+            fresh = unused_id(CallId(piece.id), taken)
+            taken.add(fresh)
+            parsed = parse_arguments(piece.arguments)
+            parts.append(ToolCall(fresh, piece.name, piece.arguments, parsed))
+        elif isinstance(piece, Thinking) or piece.text:
+            parts.append(piece)
+    calls = any(isinstance(part, ToolCall) for part in parts)
+    return AssistantMessage(tuple(parts), _settled(stop, calls=calls), usage, info.id)
+
+
+def _settled(stop: StopReason, *, calls: bool) -> StopReason:
+    """Some servers say ``stop`` after a call, some ``tool_calls`` without one."""
+    if stop == "end_turn" and calls:
+        return "tool_use"
+    if stop == "tool_use" and not calls:
+        return "end_turn"
+    return stop

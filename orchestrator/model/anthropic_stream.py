@@ -1,0 +1,129 @@
+"""The events of an Anthropic Messages stream folded into one message; pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from orchestrator.model.answer import CallPieces, Piece, assemble
+from orchestrator.model.anthropic_request import REDACTED
+from orchestrator.model.client import Delta, ModelInfo
+from orchestrator.model.errors import Failure, broken_stream, model_error
+from orchestrator.schema.message import (
+    AssistantMessage,
+    Message,
+    StopReason,
+    Text,
+    Thinking,
+    Usage,
+)
+
+_STOPS: Mapping[str, StopReason] = {
+    "end_turn": "end_turn",
+    "stop_sequence": "end_turn",
+    "tool_use": "tool_use",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refusal",
+}
+
+
+@dataclass(slots=True)
+class _Block:
+    type: str
+    text: str = ""
+    signature: str = ""
+    call: CallPieces = field(default_factory=CallPieces)
+    given: Any = None
+    """A tool's input that came whole with the block's start."""
+
+
+class AnthropicFold:
+    """Takes events in order; ``finish`` gives the message, or says that it never ended."""
+
+    def __init__(self, info: ModelInfo) -> None:
+        """Begin an answer of a model."""
+        self._info = info
+        self._blocks: dict[int, _Block] = {}
+        self._usage: dict[str, int] = {}
+        self._stop: str | None = None
+        self._ended = False
+
+    def feed(self, event: Mapping[str, Any]) -> Iterator[Delta]:
+        """Take one event; give what a reader can see of it."""
+        match event.get("type"):
+            case "message_start":
+                self._count(event.get("message") or {})
+            case "content_block_start":
+                yield from self._start(event)
+            case "content_block_delta":
+                yield from self._extend(event.get("index", 0), event.get("delta") or {})
+            case "message_delta":
+                self._stop = (event.get("delta") or {}).get("stop_reason") or self._stop
+                self._count(event)
+            case "message_stop":
+                self._ended = True
+
+    def _start(self, event: Mapping[str, Any]) -> Iterator[Delta]:
+        shape = event.get("content_block") or {}
+        block = _Block(shape.get("type", ""))
+        self._blocks[event.get("index", len(self._blocks))] = block
+        block.call = CallPieces(shape.get("id") or "", shape.get("name") or "")
+        block.given = shape.get("input")
+        block.signature = shape.get("signature") or ""
+        if block.type == "redacted_thinking":
+            block.signature = REDACTED + (shape.get("data") or "")
+        block.text = shape.get("text") or shape.get("thinking") or ""
+        if block.text:
+            yield Delta("text" if block.type == "text" else "thinking", block.text)
+
+    def _extend(self, index: int, delta: Mapping[str, Any]) -> Iterator[Delta]:
+        block = self._blocks.setdefault(index, _Block("text"))
+        match delta.get("type"):
+            case "text_delta":
+                block.text += delta.get("text") or ""
+                yield Delta("text", delta.get("text") or "")
+            case "thinking_delta":
+                block.text += delta.get("thinking") or ""
+                yield Delta("thinking", delta.get("thinking") or "")
+            case "signature_delta":
+                block.signature += delta.get("signature") or ""
+            case "input_json_delta":
+                block.call.arguments += delta.get("partial_json") or ""
+
+    def _count(self, holder: Mapping[str, Any]) -> None:
+        """Counts are cumulative: a later one replaces an earlier one."""
+        for name, value in (holder.get("usage") or {}).items():
+            if isinstance(value, int):
+                self._usage[name] = value
+
+    def finish(self, before: Iterable[Message]) -> AssistantMessage:
+        """Return the whole message; raises ModelError where the stream ended before it."""
+        if not self._ended or self._stop is None:
+            raise broken_stream(self._info.id, "the stream ended before its message_stop event")
+        stop = _STOPS.get(self._stop)
+        if stop is None:
+            why = f"unknown stop reason {self._stop!r}"
+            raise model_error(self._info.id, Failure(200, message=why))
+        pieces = (self._piece(block) for _, block in sorted(self._blocks.items()))
+        usage = Usage(
+            input=self._usage.get("input_tokens", 0),
+            output=self._usage.get("output_tokens", 0),
+            cache_read=self._usage.get("cache_read_input_tokens", 0),
+            cache_write=self._usage.get("cache_creation_input_tokens", 0),
+        )
+        present = [piece for piece in pieces if piece is not None]
+        return assemble(present, stop, usage, info=self._info, before=before)
+
+    def _piece(self, block: _Block) -> Piece | None:
+        if block.type == "text":
+            return Text(block.text)
+        if block.type in {"thinking", "redacted_thinking"}:
+            return Thinking(block.text, self._info.provider, block.signature or None)
+        if block.type == "tool_use":
+            if not block.call.arguments and block.given:
+                block.call.arguments = json.dumps(block.given, ensure_ascii=False)
+            return block.call
+        return None

@@ -1,0 +1,32 @@
+"""Call ids as a provider accepts them: portable letters, bounded length, each one once."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection
+
+from orchestrator.schema.ids import CallId
+
+PORTABLE = re.compile(r"[A-Za-z0-9_-]+")
+MAX_LENGTH = 40
+"""Chat Completions takes 40 characters, Responses 64; Anthropic names no limit but the alphabet."""
+
+
+def portable_id(call: CallId) -> CallId:
+    """Return the id itself where every provider takes it, else one derived from it."""
+    if len(call) <= MAX_LENGTH and PORTABLE.fullmatch(call):
+        return call
+    digest = hashlib.sha256(call.encode("utf-8", "surrogatepass")).hexdigest()
+    return CallId(f"call_{digest[:32]}")
+
+
+def unused_id(wanted: CallId, taken: Collection[CallId]) -> CallId:
+    """Return ``wanted``, or a numbered neighbour where it is empty or taken."""
+    base = wanted or CallId("call")
+    if wanted and wanted not in taken:
+        return wanted
+    number = 1 if not wanted else 2
+    while CallId(f"{base}_{number}") in taken:
+        number += 1
+    return CallId(f"{base}_{number}")

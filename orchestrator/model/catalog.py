@@ -1,0 +1,229 @@
+"""The well-known providers and models as data, and how ``provider/name`` becomes a target."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from orchestrator.config.providers import ApiKind, ModelSettings, ProviderSettings
+from orchestrator.errors import ConfigError
+from orchestrator.model.client import ModelInfo
+
+IDLE_S = 120.0
+"""Seconds a stream may stay silent; vendors send pings or tokens far more often."""
+SLOW_IDLE_S = 600.0
+"""The same where a server may read a long prompt, or think, before it says its first word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider as the catalogue knows it."""
+
+    api: ApiKind
+    base_url: str
+    key: str
+    key_required: bool = True
+    base_url_variable: str | None = None
+    """The environment variable by which the vendor's own clients learn another address."""
+    window: int = 128_000
+    """For models that are not in the table: small enough to be true of nearly all."""
+    output: int = 8_192
+    idle_timeout_s: float = IDLE_S
+    reasoning: bool = False
+    max_tokens_field: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
+    """Chat Completions only: OpenAI renamed the field, its imitators kept the old name."""
+    table: str | None = None
+    """The section of ``models.toml``."""
+
+
+_OPENAI = "https://api.openai.com/v1"
+
+PROVIDERS: Mapping[str, Provider] = {
+    "anthropic": Provider(
+        "anthropic",
+        "https://api.anthropic.com",
+        "anthropic",
+        base_url_variable="ANTHROPIC_BASE_URL",
+        window=200_000,
+        table="anthropic",
+    ),
+    "openai": Provider(
+        "openai-responses",
+        _OPENAI,
+        "openai",
+        base_url_variable="OPENAI_BASE_URL",
+        output=16_384,
+        idle_timeout_s=SLOW_IDLE_S,
+        reasoning=True,
+        table="openai",
+    ),
+    "openai-chat": Provider(
+        "openai-chat",
+        _OPENAI,
+        "openai",
+        base_url_variable="OPENAI_BASE_URL",
+        output=16_384,
+        idle_timeout_s=SLOW_IDLE_S,
+        max_tokens_field="max_completion_tokens",
+        table="openai",
+    ),
+    "llamacpp": Provider(
+        "openai-chat", "http://127.0.0.1:8080/v1", "llamacpp", key_required=False,
+        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S,
+    ),
+    "lmstudio": Provider(
+        "openai-chat", "http://127.0.0.1:1234/v1", "lmstudio", key_required=False,
+        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S,
+    ),
+    "ollama": Provider(
+        "openai-chat", "http://127.0.0.1:11434/v1", "ollama", key_required=False,
+        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S,
+    ),
+    "vllm": Provider(
+        "openai-chat", "http://127.0.0.1:8000/v1", "vllm", key_required=False,
+        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S,
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Everything an adapter needs to call one model, save the key itself."""
+
+    info: ModelInfo
+    api: ApiKind
+    base_url: str
+    key: str
+    key_required: bool
+    headers: Mapping[str, str] = field(default_factory=dict)
+    idle_timeout_s: float = IDLE_S
+    reasoning: bool = False
+    max_tokens_field: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
+
+
+def resolve(
+    spec: str,
+    *,
+    providers: Mapping[str, ProviderSettings],
+    environ: Mapping[str, str],
+) -> Target:
+    """Return the target of ``provider/name``; settings win over environment, that over the table."""
+    provider, slash, name = spec.partition("/")
+    if not slash or not name.strip() or not provider:
+        raise ConfigError(
+            f"model: expected provider/name, local or scripted:FILE, got {spec!r}",
+            hint=_suggestion(spec),
+        )
+    settings = providers.get(provider, ProviderSettings())
+    known = _provider(provider, settings, environ)
+    row = _row(known.table, name)
+    wanted = settings.models.get(name, ModelSettings())
+    info = _info(known, wanted, row, id_=(provider, name))
+    reasoning = (
+        wanted.reasoning if wanted.reasoning is not None else row.get("reasoning", known.reasoning)
+    )
+    return Target(
+        info=info,
+        api=known.api,
+        base_url=known.base_url,
+        key=known.key,
+        key_required=known.key_required,
+        headers=settings.headers,
+        idle_timeout_s=settings.idle_timeout_s or known.idle_timeout_s,
+        reasoning=reasoning,
+        max_tokens_field=known.max_tokens_field,
+    )
+
+
+def _provider(name: str, settings: ProviderSettings, environ: Mapping[str, str]) -> Provider:
+    known = PROVIDERS.get(name)
+    if known is None:
+        if settings.api is None or settings.base_url is None:
+            raise ConfigError(
+                f"model: unknown provider {name!r}: expected one of {', '.join(sorted(PROVIDERS))}",
+                hint=f"a new one needs providers.{name}.api and .base_url in the configuration",
+            )
+        known = Provider(settings.api, settings.base_url, settings.key or name)
+    from_environ = environ.get(known.base_url_variable) if known.base_url_variable else None
+    required = known.key_required if settings.key_required is None else settings.key_required
+    return Provider(
+        api=settings.api or known.api,
+        base_url=settings.base_url or _checked(known, from_environ) or known.base_url,
+        key=settings.key or known.key,
+        key_required=required,
+        window=known.window,
+        output=known.output,
+        idle_timeout_s=known.idle_timeout_s,
+        reasoning=known.reasoning,
+        max_tokens_field=known.max_tokens_field,
+        table=known.table,
+    )
+
+
+def _checked(known: Provider, value: str | None) -> str | None:
+    """Return an address from the environment, held to the same rules as one from a file."""
+    if not value:
+        return None
+    try:
+        return ProviderSettings(base_url=value).base_url
+    except ValueError as error:
+        raise ConfigError(
+            f"{known.base_url_variable}: expected http://HOST or https://HOST without user, "
+            "password, query and fragment",
+        ) from error
+
+
+def _info(
+    known: Provider, settings: ModelSettings, row: Mapping[str, Any], *, id_: tuple[str, str]
+) -> ModelInfo:
+    prices = [*row.get("prices", ()), None, None, None, None][:4]
+    wanted = (
+        settings.input_price,
+        settings.output_price,
+        settings.cache_read_price,
+        settings.cache_write_price,
+    )
+    chosen = [new if new is not None else old for new, old in zip(wanted, prices, strict=True)]
+    window = settings.context_window or row.get("window", known.window)
+    output = settings.max_output or row.get("output", known.output)
+    return ModelInfo(*id_, window, min(output, window), *chosen)
+
+
+@cache
+def _tables() -> dict[str, Any]:
+    path = Path(__file__).with_name("models.toml")
+    return tomllib.loads(path.read_text("utf-8"))
+
+
+def _row(table: str | None, name: str) -> Mapping[str, Any]:
+    """Return a model's row; a dated name is its undated model."""
+    if table is None:
+        return {}
+    rows: Mapping[str, Mapping[str, Any]] = _tables()[table]
+    undated = re.sub(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$", "", name)
+    return rows.get(name) or rows.get(undated) or {}
+
+
+def is_loopback(base_url: str) -> bool:
+    """Say whether an address names this machine alone."""
+    host = urlsplit(base_url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _suggestion(spec: str) -> str:
+    for provider, known in PROVIDERS.items():
+        if _row(known.table, spec):
+            return f"did you mean {provider}/{spec}?"
+    return "for example anthropic/claude-sonnet-5-5, openai/gpt-6.1-sol or ollama/qwen3"

@@ -1,0 +1,67 @@
+"""How many tokens a model may answer with, so that prompt and answer fit its window together."""
+
+from __future__ import annotations
+
+import json
+
+from orchestrator.model.client import ModelInfo, Prompt
+from orchestrator.schema.message import (
+    AssistantMessage,
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolMessage,
+    UserMessage,
+)
+
+CHARACTERS_PER_TOKEN = 3
+"""Fewer than the usual four, so that the estimate is seldom too small."""
+IMAGE_TOKENS = 1_600
+LEAST = 1_024
+"""An answer shorter than this is of no use; the provider then says that the prompt is too long."""
+
+
+def output_budget(prompt: Prompt, info: ModelInfo) -> int:
+    """Return the ``max_tokens`` to ask for."""
+    room = info.context_window - estimate(prompt)
+    return max(min(info.max_output, room), min(LEAST, info.max_output))
+
+
+def estimate(prompt: Prompt) -> int:
+    """Return roughly how many tokens a prompt has, rather too many than too few."""
+    tools = sum(
+        len(tool.name) + len(tool.description) + len(json.dumps(dict(tool.input_schema)))
+        for tool in prompt.tools
+    )
+    characters, images = len(prompt.system) + tools, 0
+    for message in prompt.messages:
+        more, pictures = _size(message)
+        characters, images = characters + more, images + pictures
+    return characters // CHARACTERS_PER_TOKEN + images * IMAGE_TOKENS
+
+
+def _size(message: Message) -> tuple[int, int]:
+    """Return a message's characters and pictures."""
+    if isinstance(message, ToolMessage):
+        return (
+            sum(len(result.output) for result in message.results),
+            sum(len(result.images) for result in message.results),
+        )
+    if isinstance(message, UserMessage):
+        return (
+            sum(len(part.text) for part in message.content if isinstance(part, Text)),
+            sum(isinstance(part, Image) for part in message.content),
+        )
+    return _said(message), 0
+
+
+def _said(message: AssistantMessage) -> int:
+    return sum(
+        len(part.text) + len(part.signature or "")
+        if isinstance(part, Thinking)
+        else len(part.text)
+        if isinstance(part, Text)
+        else len(part.name) + len(part.raw_arguments)
+        for part in message.content
+    )

@@ -1,0 +1,160 @@
+"""A stored conversation as any provider will accept it, whatever happened to it before.
+
+Every call is answered once and directly after its turn; ids are portable and unique; no block is
+empty; all text is valid Unicode. Nothing stored is changed: a session cannot be bricked by what an
+older turn, another provider or a crash left in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from orchestrator.model.call_ids import portable_id, unused_id
+from orchestrator.model.client import ModelInfo
+from orchestrator.schema.ids import CallId
+from orchestrator.schema.message import (
+    AssistantMessage,
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolMessage,
+    ToolResult,
+    UserMessage,
+)
+
+NO_RESULT = "no result was recorded: the call was interrupted and may have run in part"
+NO_OUTPUT = "(no output)"
+NO_TEXT = "(empty message)"
+MAX_DEPTH = 64
+"""Arguments nested deeper than this overflow the stack of one server or client or another."""
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A stored result and whether a call has claimed it."""
+
+    position: int
+    result: ToolResult
+    used: bool = False
+
+
+def project(messages: Sequence[Message], info: ModelInfo) -> tuple[Message, ...]:
+    """Return the conversation mended for a request to the model ``info``."""
+    waiting = [
+        _Waiting(position, result)
+        for position, message in enumerate(messages)
+        if isinstance(message, ToolMessage)
+        for result in message.results
+    ]
+    taken: set[CallId] = set()
+    out: list[Message] = []
+    for position, message in enumerate(messages):
+        if isinstance(message, UserMessage):
+            out.append(_user(message))
+        elif isinstance(message, AssistantMessage):
+            out.extend(_turn(position, message, waiting, taken=taken, info=info))
+    return tuple(out)
+
+
+def _user(message: UserMessage) -> UserMessage:
+    parts = [
+        Text(valid(part.text)) if isinstance(part, Text) else part
+        for part in message.content
+        if isinstance(part, Image) or part.text.strip()
+    ]
+    return UserMessage(tuple(parts) or (Text(NO_TEXT),))
+
+
+def _turn(
+    position: int,
+    message: AssistantMessage,
+    waiting: list[_Waiting],
+    *,
+    taken: set[CallId],
+    info: ModelInfo,
+) -> list[Message]:
+    """Return the turn and the results of its calls; a turn of thoughts alone is left out."""
+    parts: list[Text | Thinking | ToolCall] = []
+    results: list[ToolResult] = []
+    for part in message.content:
+        if isinstance(part, Text) and part.text.strip():
+            parts.append(Text(valid(part.text)))
+        elif isinstance(part, Thinking) and _goes_back(part, message, info):
+            parts.append(replace(part, text=valid(part.text)))
+        elif isinstance(part, ToolCall):
+            fresh = unused_id(portable_id(part.id) if part.id else part.id, taken)
+            taken.add(fresh)
+            parts.append(
+                ToolCall(fresh, valid(part.name), valid(part.raw_arguments), part.arguments)
+            )
+            found = _claim(part.id, position, waiting)
+            results.append(_result(found, fresh, part.name))
+    if all(isinstance(part, Thinking) for part in parts):
+        return []
+    turn = replace(message, content=tuple(parts))
+    return [turn, ToolMessage(tuple(results))] if results else [turn]
+
+
+def _goes_back(part: Thinking, message: AssistantMessage, info: ModelInfo) -> bool:
+    """Thoughts go back only to the model that had them, and only with its signature."""
+    same_model = message.model in {"", info.id}
+    return part.signature is not None and part.provider == info.provider and same_model
+
+
+def _claim(call: CallId, position: int, waiting: list[_Waiting]) -> ToolResult | None:
+    """Return the first unclaimed result of a call that was stored after its turn."""
+    for item in waiting:
+        if not item.used and item.position > position and item.result.call == call:
+            item.used = True
+            return item.result
+    return None
+
+
+def _result(found: ToolResult | None, call: CallId, name: str) -> ToolResult:
+    if found is None:
+        return ToolResult(call, name, NO_RESULT, is_error=True)
+    output = valid(found.output) if found.output.strip() or found.images else NO_OUTPUT
+    return replace(found, call=call, output=output)
+
+
+def valid(text: str) -> str:
+    """Return the text with a visible mark for each half of a surrogate pair that stands alone."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Two halves that stand side by side are one character; only a lone one is marked.
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def argument_text(call: ToolCall) -> str:
+    """Return a call's arguments as the JSON object that servers insist on reading back."""
+    return json.dumps(argument_object(call), ensure_ascii=False)
+
+
+def argument_object(call: ToolCall) -> dict[str, object]:
+    """Return a call's arguments as plain JSON data; malformed ones are shown as what they were."""
+    if call.arguments is None or _depth(call.arguments) > MAX_DEPTH:
+        raw = valid(call.raw_arguments)
+        return {"malformed_arguments": raw} if raw.strip() else {}
+    text = valid(json.dumps(dict(call.arguments), ensure_ascii=False))
+    # Python reads NaN and Infinity, which are no JSON: they go on as words.
+    mended: dict[str, object] = json.loads(text, parse_constant=str)
+    return mended
+
+
+def _depth(value: object) -> int:
+    """Return how deep an object is nested, without recursion."""
+    deepest, waiting = 0, [(value, 1)]
+    while waiting:
+        current, level = waiting.pop()
+        deepest = max(deepest, level)
+        if isinstance(current, Mapping):
+            waiting.extend((item, level + 1) for item in current.values())
+        elif isinstance(current, list):
+            waiting.extend((item, level + 1) for item in current)
+    return deepest

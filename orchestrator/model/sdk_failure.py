@@ -1,0 +1,90 @@
+"""An SDK's exceptions translated where they enter; what they carry, a request with the key, stays out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from types import ModuleType
+from typing import Any
+
+import httpx2
+
+from orchestrator.credentials.secret import Secret
+from orchestrator.errors import ModelError
+from orchestrator.model.errors import Failure, broken_stream, model_error, retry_after
+
+
+class Translator:
+    """Knows one SDK's exceptions (both SDKs name and shape theirs alike)."""
+
+    def __init__(self, module: ModuleType, model: str, key: Secret | None) -> None:
+        """Translate for a model; ``key`` is struck out where a server repeats it."""
+        self._module = module
+        self._model = model
+        self._key = key
+
+    @contextmanager
+    def translating(self) -> Iterator[None]:
+        """Raise ModelError in place of whatever the SDK or its HTTP client raises."""
+        failed: ModelError
+        try:
+            yield
+        except self._module.APIStatusError as error:
+            failed = self._status(error)
+        except self._module.APITimeoutError:
+            failed = broken_stream(self._model, "nothing arrived in time")
+        except self._module.APIConnectionError as error:
+            failed = broken_stream(self._model, self._told(error.__cause__ or error))
+        except self._module.APIError as error:
+            failed = model_error(self._model, self._failure(200, error))
+        except httpx2.TimeoutException:
+            failed = broken_stream(self._model, "the stream fell silent")
+        except (httpx2.HTTPError, httpx2.StreamError) as error:
+            failed = broken_stream(self._model, self._told(error))
+        except (json.JSONDecodeError, UnicodeDecodeError):
+            failed = broken_stream(self._model, "the stream broke off inside an event")
+        else:
+            return
+        # Not chained: the SDK's exception holds the request, and that holds the key.
+        raise failed from None
+
+    def _status(self, error: Any) -> ModelError:
+        failure = self._failure(error.status_code, error)
+        if 300 <= error.status_code < 400:
+            where = error.response.headers.get("location", "another address")
+            return ModelError(
+                f"{self._model}: bad_request {error.status_code}: the base URL redirects to {where}",
+                kind="bad_request",
+                status=error.status_code,
+                hint="redirects are not followed, as the key would follow too; set the final base_url",
+            )
+        return model_error(self._model, failure)
+
+    def _failure(self, status: int, error: Any) -> Failure:
+        kind, code, message = _words(error.body)
+        response = getattr(error, "response", None)
+        wait = retry_after(response.headers, datetime.now(UTC)) if response is not None else None
+        said = message or (str(error) if error.body is None else "")
+        return Failure(status, kind, code, self._struck(said), wait)
+
+    def _told(self, error: BaseException) -> str:
+        return self._struck(str(error)) or type(error).__name__
+
+    def _struck(self, text: str) -> str:
+        """Return the text without the key: some servers repeat it in their refusal."""
+        return text.replace(self._key.reveal(), "[key]") if self._key else text
+
+
+def _words(body: Any) -> tuple[str, str, str]:
+    """Return type, code and message of an error body, in whatever shape a server gave it."""
+    if isinstance(body, str):
+        return "", "", body
+    if not isinstance(body, Mapping):
+        return "", "", ""
+    inner = body.get("error", body)
+    if not isinstance(inner, Mapping):
+        return "", "", str(inner)
+    message = inner.get("message") or inner.get("detail") or inner.get("error") or ""
+    return str(inner.get("type") or ""), str(inner.get("code") or ""), str(message)

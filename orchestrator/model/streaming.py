@@ -1,0 +1,25 @@
+"""From an SDK's stream into a fold, event by event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+from orchestrator.model.client import Delta, OnDelta
+
+
+class Fold(Protocol):
+    """Takes plain events, so that it depends on no SDK's types and bears what servers leave out."""
+
+    def feed(self, event: Mapping[str, Any]) -> Iterator[Delta]:
+        """Take one event; give what a reader can see of it."""
+        ...
+
+
+async def pour(stream: Any, fold: Fold, on_delta: OnDelta) -> None:
+    """Feed every event of the stream, and close it whatever happens."""
+    async with stream:
+        async for event in stream:
+            for delta in fold.feed(event.to_dict(mode="json", warnings=False)):
+                if delta.text:
+                    on_delta(delta)
