@@ -1,0 +1,157 @@
+"""Volumes of workspaces, and the copier: a container that is created, never started, and removed.
+
+The engine mounts a container's volumes for its archive calls whether it runs or not, so files go
+in and out of a volume without a process in it. Everything here blocks; call it from a thread.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from docker.errors import APIError, NotFound
+from docker.types import Mount as EngineMount
+
+from orchestrator.engine.client import Engine
+from orchestrator.engine.failure import translated
+from orchestrator.errors import EngineError
+from orchestrator.schema.ids import SessionId
+from orchestrator.schema.mount import Mount
+
+SESSION_LABEL = "glovebox.session"
+KIND_LABEL = "glovebox.kind"
+WORKSPACE_KIND = "workspace"
+COPIER_KIND = "copier"
+
+_CONFLICT = 409
+_RELEASE_S = 10.0
+"""A volume stays busy until the removal of its last container is through; 1 s was seen."""
+_RELEASE_STEP_S = 0.1
+_CHUNK = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """An overlay's directories, host paths without ``,``, ``:`` and backslash."""
+
+    lower: tuple[str, ...]
+    """Topmost first."""
+    upper: str
+    work: str
+
+
+@dataclass(frozen=True, slots=True)
+class Copier:
+    """A container that only carries a mount."""
+
+    engine: Engine
+    container: str
+
+    def put(self, directory: str, archive: Iterable[bytes]) -> None:
+        """Unpack a tar stream into a directory of the mount, owners as in its headers."""
+        with translated(f"copy files into {directory}"):
+            # The transport streams any iterable in chunks.
+            self.engine.api.put_archive(self.container, directory, archive)
+
+    def get(self, directory: str) -> Iterator[bytes]:
+        """Yield the directory as a tar stream; its members begin with the directory's name."""
+        with translated(f"copy files out of {directory}"):
+            chunks, _ = self.engine.api.get_archive(self.container, directory, chunk_size=_CHUNK)
+            yield from chunks
+
+
+def create_volume(engine: Engine, name: str, *, session: SessionId) -> None:
+    """Create an empty volume; one of this name that exists is kept as it is."""
+    with translated(f"create volume {name}"):
+        engine.api.create_volume(name=name, driver="local", labels=_labels(session))
+
+
+def create_overlay(engine: Engine, name: str, layers: Layers, *, session: SessionId) -> None:
+    """Create a volume that is an overlay of host directories, or keep an equal one.
+
+    Raises EngineError when a volume of this name has other layers.
+    """
+    lower = ":".join(layers.lower)
+    # Under userxattr an opaque directory's mark is readable by a plain user of the host.
+    given = f"lowerdir={lower},upperdir={layers.upper},workdir={layers.work},userxattr"
+    options = {"type": "overlay", "device": "overlay", "o": given}
+    with translated(f"create volume {name}"):
+        engine.api.create_volume(
+            name=name, driver="local", driver_opts=options, labels=_labels(session)
+        )
+        found = engine.api.inspect_volume(name).get("Options")
+    if found != options:
+        raise EngineError(
+            f"volume {name}: expected the layers of this session, got others",
+            hint=f"remove it with `docker volume rm {name}`",
+        )
+
+
+def remove_volume(engine: Engine, name: str) -> None:
+    """Remove a volume; returns when it is gone. One that is not there is no error."""
+    deadline = time.monotonic() + _RELEASE_S
+    while True:
+        try:
+            with translated(f"remove volume {name}"):
+                try:
+                    engine.api.remove_volume(name)
+                except NotFound:
+                    return
+                except APIError as err:
+                    if err.status_code != _CONFLICT or time.monotonic() > deadline:
+                        raise
+                else:
+                    return
+        except EngineError as err:
+            err.hint = err.hint or f"see which container uses it: docker ps -a -f volume={name}"
+            raise
+        time.sleep(_RELEASE_STEP_S)
+
+
+def running_with(engine: Engine, volume: str) -> list[str]:
+    """Return the names of the containers that run, or are paused, with the volume mounted."""
+    with translated(f"look for containers with volume {volume}"):
+        found = engine.api.containers(filters={"volume": volume, "status": ["running", "paused"]})
+    return sorted(container["Names"][0].lstrip("/") for container in found)
+
+
+@contextmanager
+def copier(
+    engine: Engine, image: str, mount: Mount, *, labels: Mapping[str, str]
+) -> Iterator[Copier]:
+    """Create a container around one mount, and remove it at the end.
+
+    The image's content does not matter: nothing of it ever runs.
+    """
+    with translated("create a container for copying"):
+        host_config = engine.api.create_host_config(
+            network_mode="none",
+            cap_drop=["ALL"],
+            mounts=[_engine_mount(mount)],
+        )
+        created = engine.api.create_container(
+            image,
+            ["/never-started"],
+            host_config=host_config,
+            network_disabled=True,
+            labels={**labels, KIND_LABEL: COPIER_KIND},
+        )
+    container: str = created["Id"]
+    try:
+        yield Copier(engine, container)
+    finally:
+        with translated("remove the container for copying"):
+            engine.api.remove_container(container, force=True)
+
+
+def _engine_mount(mount: Mount) -> EngineMount:
+    if mount.kind == "volume":
+        # Else the engine fills an empty volume with what the image has at the target.
+        return EngineMount(mount.target, mount.source, type="volume", no_copy=True)
+    return EngineMount(mount.target, mount.source, type="bind")
+
+
+def _labels(session: SessionId) -> dict[str, str]:
+    return {SESSION_LABEL: session, KIND_LABEL: WORKSPACE_KIND}

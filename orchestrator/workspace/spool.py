@@ -1,0 +1,62 @@
+"""Keeps contents that came out of a box, under their digest and under no name of the box."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.workspace.contents import Digester
+
+_IN_MEMORY = 1024 * 1024
+"""A file up to this many bytes is written only once it is known to be wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spool:
+    """A private directory of contents; what is there from an earlier reading is dropped."""
+
+    directory: Path
+
+    def clear(self) -> None:
+        """Begin anew, empty."""
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for old in self.directory.iterdir():
+            old.unlink()
+
+    def take(self, chunks: Iterable[bytes], *, size: int, unwanted: str) -> Digester:
+        """Digest the chunks, and keep them unless their digest is ``unwanted``."""
+        digester = Digester()
+        if size <= _IN_MEMORY:
+            data = b"".join(chunks)
+            digester.update(data)
+            if digester.sha256 != unwanted:
+                self.path(digester.sha256).write_bytes(data)
+            return digester
+        incoming = self.directory / "incoming"
+        with incoming.open("wb") as file:
+            for chunk in chunks:
+                digester.update(chunk)
+                file.write(chunk)
+        if digester.sha256 == unwanted:
+            incoming.unlink()
+        else:
+            incoming.replace(self.path(digester.sha256))
+        return digester
+
+    @staticmethod
+    def digest(chunks: Iterable[bytes]) -> Digester:
+        """Digest the chunks and keep nothing."""
+        digester = Digester()
+        for chunk in chunks:
+            digester.update(chunk)
+        return digester
+
+    def path(self, sha256: str) -> Path:
+        """Return where a content is, or would be."""
+        return self.directory / sha256
+
+    def open(self, sha256: str) -> int:
+        """Open a kept content for reading."""
+        return os.open(self.path(sha256), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)

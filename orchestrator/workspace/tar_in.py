@@ -1,0 +1,139 @@
+"""Turns a tar stream that came out of a box into nodes; nothing is ever extracted by name.
+
+A name that tries to leave spoils the whole stream: no engine writes one, so whoever made it means
+harm. What is merely of a kind that is not applied becomes a node with its trouble.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.git_settings import MAX_CONFIG_BYTES
+from orchestrator.workspace.node import Limits, Node, NodeType, is_git_internal, with_content
+from orchestrator.workspace.spool import Spool
+from orchestrator.workspace.tar_header import TarStream
+
+_OVERHEAD = 8192
+"""Bytes of headers that one name may cost."""
+
+_KINDS: dict[bytes, NodeType] = {
+    tarfile.REGTYPE: "file",
+    tarfile.AREGTYPE: "file",
+    tarfile.DIRTYPE: "directory",
+    tarfile.SYMTYPE: "symlink",
+    tarfile.FIFOTYPE: "fifo",
+    tarfile.CHRTYPE: "device",
+    tarfile.BLKTYPE: "device",
+}
+
+
+@dataclass(slots=True)
+class TarIn:
+    """One reading; ``nodes`` is what the box has, by path."""
+
+    prefix: str
+    """First component of every member's name."""
+    limits: Limits
+    spool: Spool
+    known: Callable[[str], str]
+    """The digest of the base's content at a path: a content equal to it is not kept."""
+    nodes: dict[str, Node] = field(default_factory=dict)
+    _kept: set[str] = field(default_factory=set)
+    _total: int = 0
+
+    def read(self, chunks: Iterable[bytes]) -> dict[str, Node]:
+        """Return every node; WorkspaceError when the stream is hostile, cut or too large."""
+        allowed = self.limits.bytes + self.limits.entries * _OVERHEAD
+        stream = TarStream(iter(chunks), allowed)
+        for member in stream.members():
+            path = self.path_of(member.name)
+            if not path:
+                continue
+            self._check(member.name, path)
+            node = self._node(member)
+            self.nodes[path] = (
+                self._content(stream, path, node)
+                if node.type == "file" and not node.trouble and not member.islnk()
+                else node
+            )
+        return self.nodes
+
+    def path_of(self, name: str) -> str:
+        """Return a member's path in the workspace; WorkspaceError when it is not within."""
+        parts = name.rstrip("/").split("/")
+        if parts[0] != self.prefix:
+            raise _hostile(name, f"expected it to begin with {self.prefix}/")
+        if any(part in {"", ".", ".."} for part in parts) or "\0" in name:
+            raise _hostile(name, "expected plain names between single slashes")
+        path = "/".join(parts[1:])
+        above = path.rpartition("/")[0]
+        if above and not self.limits.may_enter(above):
+            raise _hostile(name[:200], f"it is nested deeper than {self.limits.depth} directories")
+        return path
+
+    def _check(self, name: str, path: str) -> None:
+        if path in self.nodes:
+            raise _hostile(name, "it comes twice")
+        above = path.rpartition("/")[0]
+        if above and (above not in self.nodes or self.nodes[above].type != "directory"):
+            raise _hostile(name, "what is above it is no directory of the archive")
+        if len(self.nodes) >= self.limits.entries:
+            raise WorkspaceError(
+                f"the box holds more than {self.limits.entries} names; nothing was read back",
+                hint="remove generated files in the box and look again",
+            )
+
+    def _node(self, member: tarfile.TarInfo) -> Node:
+        mode = member.mode & 0o7777
+        if member.islnk():
+            return self._hard_link(member, mode)
+        kind = _KINDS.get(member.type)
+        if kind is None:
+            return Node("device", mode, trouble="it is of a kind that is not applied")
+        size = member.size if kind == "file" else 0
+        target = member.linkname if kind == "symlink" else ""
+        return Node(kind, mode, size=size, target=target)
+
+    def _hard_link(self, member: tarfile.TarInfo, mode: int) -> Node:
+        """Take a link to a file of this stream as a copy of it; anything else is refused."""
+        try:
+            twin = self.nodes.get(self.path_of(member.linkname))
+        except WorkspaceError:
+            twin = None
+        if twin is None or twin.type != "file" or twin.trouble:
+            trouble = "it is a hard link to something that is no file of the workspace"
+            return Node("file", mode, trouble=trouble)
+        if twin.sha256 not in self._kept:
+            trouble = f"it is a hard link to {member.linkname}; copy the file in the box instead"
+            return replace(twin, links=2, trouble=trouble)
+        return replace(twin, links=2)
+
+    def _content(self, stream: TarStream, path: str, node: Node) -> Node:
+        self._total += node.size
+        if self._total > self.limits.bytes:
+            raise WorkspaceError(
+                f"the box holds more than {self.limits.bytes} bytes; nothing was read back",
+                hint="remove large files in the box, or raise sandbox.disk in the policy",
+            )
+        unwanted = self.known(path)
+        if is_git_internal(path) and not _is_git_config(path, node):
+            digest = self.spool.digest(stream.data())
+        else:
+            digest = self.spool.take(stream.data(), size=node.size, unwanted=unwanted)
+            if digest.sha256 != unwanted:
+                self._kept.add(digest.sha256)
+        return with_content(node, sha256=digest.sha256, binary=digest.binary)
+
+
+def _is_git_config(path: str, node: Node) -> bool:
+    return path.lower().endswith(".git/config") and node.size <= MAX_CONFIG_BYTES
+
+
+def _hostile(name: str, why: str) -> WorkspaceError:
+    return WorkspaceError(
+        f"the box's archive holds {name!r}: {why}; nothing was read back",
+        hint="discard the session, and do not trust what ran in it",
+    )
