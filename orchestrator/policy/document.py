@@ -1,0 +1,261 @@
+"""A policy file's shape: every section, every key, what it means. Every key may be left out.
+
+A left-out key takes no part: it is inherited from ``extends``, or does not vote. The JSON Schema
+that editors use comes from here, so a key's docstring is its documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, StringConstraints
+
+from orchestrator.policy.globs import check_relative_glob
+from orchestrator.policy.rules import (
+    CommandRule,
+    FileRule,
+    NetworkRule,
+    PathGlob,
+    Section,
+    Text,
+    Word,
+)
+from orchestrator.policy.units import Duration, Size, parse_duration
+
+Vote = Literal["allow", "ask", "deny"]
+Default = Literal["allow", "ask", "deny", "delegate"]
+"""``delegate``: this policy does not vote; another layer must."""
+
+Control = Literal[
+    "seccomp",
+    "no_new_privileges",
+    "no_network",
+    "non_root",
+    "pids_limit",
+    "memory_limit",
+    "read_only_root",
+    "no_capabilities",
+]
+WorkspaceMode = Literal["none", "copy", "overlay", "bind"]
+"""From the most closed to the most open."""
+
+BoxPath = Annotated[str, StringConstraints(pattern=r"^/[^\x00]*$", max_length=1000)]
+
+
+def _relative(value: Any) -> Any:
+    if isinstance(value, str):
+        check_relative_glob(value)
+    return value
+
+
+WorkspaceGlob = Annotated[PathGlob, BeforeValidator(_relative)]
+
+
+class Sandbox(Section):
+    """The container: what it is made of and what it may use."""
+
+    image: Word | None = None
+    """Image the box starts from; none means the one that belongs to this version."""
+    runtime: Word | None = None
+    """OCI runtime such as ``runc`` or ``runsc``; none means the engine's own default."""
+    cpus: Annotated[float, Field(gt=0, le=1024)] | None = None
+    """Processors it may use."""
+    memory: Size | None = None
+    """Memory and swap together."""
+    pids: Annotated[int, Field(ge=16, le=100_000)] | None = None
+    """Processes and threads."""
+    disk: Size | None = None
+    """Bytes that may be written to workspace and scratch together."""
+    file_size: Size | None = None
+    """Largest file a command may write."""
+    read_only_root: bool | None = None
+    """The image's files cannot be changed."""
+    tmpfs: Mapping[BoxPath, Size] | None = None
+    """Scratch directories in memory, and their sizes."""
+    require: tuple[Control, ...] | None = None
+    """Controls that are proved in the box at start; without them no session."""
+
+
+class Workspace(Section):
+    """How the project's directory gets into the box and back."""
+
+    mode: WorkspaceMode | None = None
+    """``overlay`` and ``copy`` bring changes back by review, ``bind`` is live, ``none`` is empty."""
+    modes: tuple[WorkspaceMode, ...] | None = None
+    """Modes that may be chosen for a session instead; none given means none more open."""
+    protected: tuple[WorkspaceGlob, ...] | None = None
+    """Paths that programs on the host act on: a write asks first, apply wants an explicit yes."""
+    hidden: tuple[WorkspaceGlob, ...] | None = None
+    """Paths that are absent in the box, and that file tools refuse."""
+
+
+class FileAccess(Section):
+    """Votes on paths."""
+
+    default: Default | None = None
+    """Vote where no rule matches."""
+    rules: tuple[FileRule, ...] | None = None
+    """Rules; the strictest that matches wins."""
+
+
+class Files(Section):
+    """What may be read and written, judged on the path asked for and on where it lands."""
+
+    read: FileAccess | None = None
+    """Reading, listing and searching."""
+    write: FileAccess | None = None
+    """Creating, replacing and editing; also what commands are seen to write."""
+    read_roots: tuple[BoxPath, ...] | None = None
+    """Directories of the image that file tools may read besides the workspace."""
+
+
+class RiskVote(Section):
+    """A vote on one risk class, apart for its plain and its grave cases."""
+
+    normal: Default
+    """Where the effect is bounded."""
+    high: Default
+    """Where it is not: deletes of root, home or outside the workspace, devices, code out of sight."""
+
+
+def _both(value: Any) -> Any:
+    return {"normal": value, "high": value} if isinstance(value, str) else value
+
+
+RiskChoice = Annotated[RiskVote, BeforeValidator(_both, json_schema_input_type=Default | RiskVote)]
+
+
+class Risks(Section):
+    """Votes on what reading a command finds; a class left out does not vote."""
+
+    destructive: RiskChoice | None = None
+    """Deletes or overwrites what cannot be brought back."""
+    publishes: RiskChoice | None = None
+    """Changes systems outside: pushes, package and image uploads, database writes."""
+    remote_code: RiskChoice | None = None
+    """Runs code that comes from the network."""
+    privilege: RiskChoice | None = None
+    """Changes user, capabilities or the container engine."""
+    persistence: RiskChoice | None = None
+    """Plants what runs later: hooks, start-up files, schedules."""
+    secrets: RiskChoice | None = None
+    """Reads keys or other processes' environments."""
+    upload: RiskChoice | None = None
+    """Sends file content out."""
+    opaque: RiskChoice | None = None
+    """Cannot be read statically: computed program names, decode-and-run, broken syntax."""
+    exhaustion: RiskChoice | None = None
+    """Eats processes, memory or disk, or kills broadly."""
+    evasion: RiskChoice | None = None
+    """Hides its text: control, bidirectional or invisible characters, padding."""
+
+
+class Commands(Section):
+    """What command lines may do; every simple command, redirection and nested script is judged."""
+
+    default: Default | None = None
+    """Vote on a simple command that no rule matches."""
+    risks: Risks | None = None
+    """Votes by risk class."""
+    rules: tuple[CommandRule, ...] | None = None
+    """Rules; the strictest that matches wins."""
+
+
+class Network(Section):
+    """What may leave the box. This version lets nothing out, whatever stands here."""
+
+    default: Default | None = None
+    """Vote on a request that no rule matches."""
+    packages: tuple[Literal["pip", "npm", "apt"], ...] | None = None
+    """Package clients whose own configured hosts may be read from."""
+    rules: tuple[NetworkRule, ...] | None = None
+    """Rules; the strictest that matches wins."""
+
+
+class Models(Section):
+    """Which models may be asked."""
+
+    allow: tuple[Word, ...] | None = None
+    """Globs of model names as given to ``--model``, such as ``anthropic/*`` or ``local``."""
+    in_box: Literal["allow", "deny"] | None = None
+    """Programs in the box may reach a model through the host."""
+
+
+class Limits(Section):
+    """Where a run ends. With several layers the smallest holds."""
+
+    steps: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """Model turns of one run."""
+    tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    """Tokens of one run, cached ones too."""
+    cost_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    """US dollars of one run."""
+    wall_time: Duration | None = None
+    """Time of one run."""
+    command_time: Duration | None = None
+    """The longest time-out that one command may ask for."""
+    tool_calls_per_minute: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    """Tool calls in any minute."""
+    repeat: Annotated[int, Field(ge=2, le=1000)] | None = None
+    """The same call with the same result, this many times in a row."""
+
+
+def _scope(value: Any) -> Any:
+    if isinstance(value, str) and value not in {"once", "session", "project"}:
+        try:
+            parse_duration(value)
+        except ValueError:
+            raise ValueError(
+                f"expected once, session, project or a duration such as 30m, got {value!r}"
+            ) from None
+    return value
+
+
+class Approvals(Section):
+    """How long a question waits, and how far a yes may reach."""
+
+    timeout: Duration | None = None
+    """Time after which no answer is a no."""
+    scopes: tuple[Annotated[Word, BeforeValidator(_scope)], ...] | None = None
+    """``once``, ``session``, ``project`` or a duration, the narrowest offered first."""
+
+
+class Audit(Section):
+    """The record of a session."""
+
+    sign: bool | None = None
+    """Sign the chain's checkpoints."""
+
+
+class PolicyDocument(Section):
+    """One policy: a file, or a file with all it extends."""
+
+    version: Literal[1]
+    """Version of this format."""
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
+    """Shown in decisions and records."""
+    description: Text = ""
+    """What it is for, in a sentence."""
+    extends: tuple[Word, ...] = Field(default=(), max_length=16)
+    """Shipped policies by name, or paths from this file's folder; parents first."""
+    sandbox: Sandbox | None = None
+    """The container."""
+    workspace: Workspace | None = None
+    """The project's directory."""
+    tools: Mapping[Word, Default] | None = None
+    """Votes by tool name or glob; ``default`` for all others."""
+    files: Files | None = None
+    """Paths."""
+    commands: Commands | None = None
+    """Command lines."""
+    network: Network | None = None
+    """What leaves the box."""
+    models: Models | None = None
+    """Models."""
+    limits: Limits | None = None
+    """Limits of a run."""
+    approvals: Approvals | None = None
+    """Questions."""
+    audit: Audit | None = None
+    """The record."""

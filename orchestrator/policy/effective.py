@@ -1,0 +1,124 @@
+"""What holds when all layers are put together: settings by a table, votes kept per layer.
+
+Numbers: the smallest. ``hidden``, ``protected``, ``require``: the union. Allow lists
+(``models.allow``, ``files.read_roots``, ``network.packages``, ``approvals.scopes``): the
+intersection. ``workspace.mode``: the most closed. ``image``, ``runtime``: the highest layer that
+sets them. Switches: the safer position. So no layer can loosen what another one set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from orchestrator.policy.document import Control, Vote, WorkspaceMode
+from orchestrator.policy.globs import name_glob
+from orchestrator.policy.layer import BoxPaths, Layer
+from orchestrator.policy.rules import NetworkRule
+from orchestrator.policy.yaml_nodes import Place
+from orchestrator.schema.ids import Digest
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a setting's value comes from."""
+
+    layer: str
+    """A layer's name, or ``built-in``."""
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSettings:
+    """The box; sizes in bytes."""
+
+    image: str | None
+    """None means the image that belongs to this version."""
+    runtime: str | None
+    """None means the engine's default."""
+    cpus: float
+    memory: int
+    pids: int
+    disk: int
+    file_size: int
+    read_only_root: bool
+    tmpfs: Mapping[str, int]
+    require: tuple[Control, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSettings:
+    """The project's directory; globs are relative to it and match without regard to case."""
+
+    mode: WorkspaceMode
+    modes: tuple[WorkspaceMode, ...]
+    """What a session may choose instead; anything else is refused."""
+    protected: tuple[str, ...]
+    hidden: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSettings:
+    """What may leave the box once there is an egress proxy; until then nothing does."""
+
+    default: Vote
+    packages: tuple[str, ...]
+    rules: tuple[tuple[str, NetworkRule], ...]
+    """Each with the name of its layer."""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSettings:
+    """Where a run ends; times in seconds. None: no layer limits it."""
+
+    steps: int | None
+    tokens: int | None
+    cost_usd: float | None
+    wall_time: float | None
+    command_time: float
+    tool_calls_per_minute: int | None
+    repeat: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalSettings:
+    """Questions."""
+
+    timeout: float
+    """Seconds until no answer is a no."""
+    scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EffectivePolicy:
+    """Everything the harness takes from policy."""
+
+    name: str
+    digest: Digest
+    """SHA-256 of the layers' canonical form."""
+    layers: tuple[Layer, ...]
+    """Highest first."""
+    box: BoxPaths
+    sandbox: SandboxSettings
+    workspace: WorkspaceSettings
+    network: NetworkSettings
+    limits: LimitSettings
+    approvals: ApprovalSettings
+    models_allow: tuple[tuple[str, ...], ...]
+    """One list of globs a layer that has one; a model must match in each."""
+    models_in_box: Literal["allow", "deny"]
+    read_roots: tuple[str, ...]
+    audit_sign: bool
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    """By dotted key: what decided a setting."""
+
+    def model_allowed(self, model: str) -> bool:
+        """Say whether every layer with a list allows the model; without any list none is."""
+        return bool(self.models_allow) and all(
+            any(name_glob(glob).match(model) for glob in globs) for globs in self.models_allow
+        )
+
+    def layer(self, name: str) -> Layer | None:
+        """Return a layer by name, if it takes part."""
+        return next((item for item in self.layers if item.name == name), None)

@@ -1,0 +1,138 @@
+"""Path globs: ``*`` and ``?`` within a name, ``**`` over folders, ``{a,b}`` and ``[abc]``.
+
+``X/**`` matches X itself too, so that replacing a folder counts as touching what is in it. A
+relative glob starts at the workspace. Patterns are bounded so that matching stays linear in depth.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+MAX_PATH = 4096
+"""Linux's own limit; longer paths are refused before matching."""
+_MAX_DOUBLE_STARS = 2
+"""Besides a trailing one; each adds a power of the path's depth."""
+_MAX_STARS = 8
+_TOKEN = re.compile(r"\*\*/|/\*\*\Z|\*+|\?|\[[!^]?\]?[^]]*\]|\{[^{}]*\}|\\?[\s\S]")
+_INVISIBLE = re.compile("[\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+
+
+@lru_cache(maxsize=2048)
+def name_glob(glob: str) -> re.Pattern[str]:
+    """Return the expression for a name (no path) in which ``*`` and ``?`` stand for anything."""
+    pieces = re.findall(r"\*+|\?|[^*?]+", glob)
+    wild = {"?": r"[\s\S]"}
+    source = "".join(
+        r"[\s\S]*" if piece[0] == "*" else wild.get(piece) or re.escape(piece) for piece in pieces
+    )
+    return re.compile(source + r"\Z")
+
+
+def check_glob(pattern: str) -> None:
+    """Raise ValueError for a glob that is malformed or too costly to match."""
+    if "\x00" in pattern:
+        raise ValueError("a path glob holds a NUL")
+    if pattern in {"", "/", "~", "~/"} or "//" in pattern:
+        raise ValueError(f"path glob {pattern!r}: expected names separated by single slashes")
+    if any(part in {".", ".."} for part in pattern.split("/")):
+        raise ValueError(f"path glob {pattern!r}: '.' and '..' are not used in globs")
+    if pattern.count("**/") > _MAX_DOUBLE_STARS or pattern.count("*") > _MAX_STARS:
+        raise ValueError(f"path glob {pattern!r}: too many stars; split it into several globs")
+    re.compile(_regex(pattern))
+
+
+def check_relative_glob(pattern: str) -> None:
+    """Raise ValueError for a glob that leaves the workspace."""
+    if pattern.startswith(("/", "~")):
+        raise ValueError(f"path glob {pattern!r}: expected one relative to the workspace")
+
+
+def normal_path(path: str, base: str) -> str:
+    """Return the path absolute and without ``.``, ``..`` and doubled slashes, by its text alone."""
+    joined = posixpath.normpath(posixpath.join(base, path))
+    return "/" + joined.lstrip("/")
+
+
+def within(path: str, root: str) -> bool:
+    """Say whether a normal path is ``root`` or below it."""
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def folded(path: str) -> str:
+    """Return the path as a file system that ignores case and invisible characters would see it."""
+    if path.isascii():
+        return path.lower()
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", path)).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class GlobSet:
+    """Globs compiled into one expression, matched against normal absolute paths."""
+
+    patterns: tuple[str, ...]
+    whole: re.Pattern[str] | None
+    single: tuple[re.Pattern[str], ...]
+    fold: bool
+    """Ignore case and invisible characters: right wherever a match makes things stricter."""
+
+    def match(self, path: str) -> str | None:
+        """Return the first glob that matches, or None."""
+        if self.whole is None:
+            return None
+        text = folded(path) if self.fold else path
+        if not self.whole.match(text):
+            return None
+        pairs = zip(self.patterns, self.single, strict=True)
+        return next((glob for glob, single in pairs if single.match(text)), None)
+
+
+def compile_globs(patterns: Iterable[str], *, fold: bool, workspace: str, home: str) -> GlobSet:
+    """Return the globs ready to match."""
+    globs = tuple(dict.fromkeys(patterns))
+    sources = [_anchored(glob, workspace=workspace, home=home, fold=fold) for glob in globs]
+    whole = re.compile("(?:" + "|".join(sources) + r")\Z") if sources else None
+    single = tuple(re.compile(source + r"\Z") for source in sources)
+    return GlobSet(globs, whole, single, fold)
+
+
+def _anchored(glob: str, *, workspace: str, home: str, fold: bool) -> str:
+    if glob.startswith("/"):
+        root, rest = "", glob
+    elif glob.startswith("~/"):
+        root, rest = home, glob[1:]
+    else:
+        root, rest = workspace, "/" + glob
+    if fold:
+        root, rest = folded(root), folded(rest)
+    return re.escape(root.rstrip("/")) + _regex(rest)
+
+
+def _regex(glob: str) -> str:
+    if glob in {"**", "/**"}:
+        return r"(?:/.*)?" if glob.startswith("/") else ".*"
+    return "".join(_piece(part) for part in _TOKEN.findall(glob))
+
+
+def _piece(part: str) -> str:
+    if part == "**/":
+        return r"(?:[^/]+/)*"
+    if part == "/**":
+        return r"(?:/[\s\S]*)?"
+    if part[0] == "*":
+        return "[^/]*"
+    if part == "?":
+        return "[^/]"
+    if part[0] == "[" and len(part) > 2:
+        negated = part[1] in "!^"
+        body = part[2:-1] if negated else part[1:-1]
+        body = body.replace("\\", "\\\\").replace("[", "\\[").replace("/", "")
+        return f"(?!/)[{'^' if negated else ''}{body}]"
+    if part[0] == "{" and len(part) > 1:
+        options = part[1:-1].split(",")
+        return "(?:" + "|".join(_regex(option) for option in options) + ")"
+    return re.escape(part[-1])
