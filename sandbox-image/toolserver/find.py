@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -28,7 +27,7 @@ def find(request: dict[str, Any], roots: Roots) -> dict[str, Any]:
     with placed(request, roots, "read") as place:
         if place.status is None:
             raise not_found(place, asked)
-        if not stat.S_ISDIR(place.status.st_mode):
+        if not place.is_folder:
             raise Refusal("not_regular", f"{asked} is a file; find takes a directory")
         folder = open_folder(place)
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import binascii
 import json
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -35,7 +34,7 @@ def grep(request: dict[str, Any], roots: Roots) -> dict[str, Any]:
     with placed(request, roots, "read") as place:
         if place.status is None:
             raise not_found(place, asked)
-        is_folder = stat.S_ISDIR(place.status.st_mode)
+        is_folder = place.is_folder
         handle = open_folder(place) if is_folder else open_regular(place, asked)
         try:
             ending = Ending()

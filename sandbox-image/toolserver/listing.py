@@ -31,7 +31,7 @@ def ls(request: dict[str, Any], roots: Roots) -> dict[str, Any]:
     with placed(request, roots, "read") as place:
         if place.status is None:
             raise not_found(place, asked)
-        if not stat.S_ISDIR(place.status.st_mode):
+        if not place.is_folder:
             raise Refusal("not_regular", f"{asked} is a file, not a directory; use read")
         folder = open_folder(place)
         try:

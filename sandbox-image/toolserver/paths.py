@@ -86,6 +86,11 @@ class Place(NamedTuple):
     """The landing's own status; None when nothing is there."""
 
     @property
+    def is_folder(self) -> bool:
+        """Whether a directory is there."""
+        return self.status is not None and stat.S_ISDIR(self.status.st_mode)
+
+    @property
     def shown(self) -> str:
         """The landing as text."""
         return shown_path(self.path)
@@ -123,6 +128,8 @@ def placed(request: dict[str, Any], roots: Roots, access: str) -> Iterator[Place
     try:
         with land(absolute(asked, roots)) as place:
             roots.check(place.path, access, asked=asked)
+            if asked.endswith("/") and not place.is_folder:
+                raise Refusal("not_found", f"{asked} ends with a slash but is no directory")
             resolved = request.get("resolved")
             if resolved is not None and resolved != place.shown:
                 raise Refusal(
