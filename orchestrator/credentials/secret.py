@@ -14,9 +14,9 @@ class Secret:
 
     __slots__ = ("__value",)
 
-    def __init__(self, value: str) -> None:
-        """Take the value; surrounding white space is never part of a key."""
-        self.__value = value.strip()
+    def __init__(self, value: str, *, keep_space: bool = False) -> None:
+        """Take the value; surrounding white space is never part of a key, but may be of a passphrase."""
+        self.__value = value if keep_space else value.strip()
 
     def reveal(self) -> str:
         """Return the value; call it only where the value is used."""

@@ -79,6 +79,11 @@ def key_of(target: Target, keys: Keys) -> Secret | None:
             hint=f"glovebox keys set {target.key}, or set {variable}_API_KEY; "
             "-m local needs no key",
         )
+    if key is not None and not (key.reveal().isascii() and key.reveal().isprintable()):
+        raise CredentialError(
+            f"{target.info.id}: the key {target.key!r} holds characters that no header can carry",
+            hint=f"set it again without line breaks: glovebox keys set {target.key}",
+        )
     return key
 
 
