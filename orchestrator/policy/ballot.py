@@ -45,7 +45,9 @@ def count(votes: Sequence[Decision], *, risks: tuple[Risk, ...] = ()) -> Decisio
     """
     effect = max((vote.effect for vote in votes), key=STRICTNESS.__getitem__)
     equals = [vote for vote in votes if vote.effect == effect]
-    chosen = max(equals, key=lambda vote: (vote.unyielding, vote.always, vote.rule != "default"))
+    chosen = max(
+        equals, key=lambda vote: (vote.unyielding, vote.always, not vote.rule.startswith("default"))
+    )
     return replace(
         chosen,
         risks=risks,

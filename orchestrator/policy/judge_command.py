@@ -192,13 +192,13 @@ def _path_votes(layers: tuple[Layer, ...], analysis: Analysis, box: BoxPaths) ->
     """Yield the votes on paths seen in the text; what a program does unseen, the box contains."""
     for path, span in _normal(analysis.writes, box):
         yield from protected_votes(layers, path, span=span)
+        name = "default:write" if within(path, box.workspace) else ""
         for layer in layers:
-            default = within(path, box.workspace)
-            yield from rule_votes(layer, layer.writes, path, span=span, with_default=default)
+            yield from rule_votes(layer, layer.writes, path, span=span, default_rule=name)
     for path, span in _normal(analysis.reads, box):
+        name = "default:read" if within(path, box.workspace) else ""
         for layer in layers:
-            default = within(path, box.workspace)
-            yield from rule_votes(layer, layer.reads, path, span=span, with_default=default)
+            yield from rule_votes(layer, layer.reads, path, span=span, default_rule=name)
 
 
 def _normal(paths: Iterable[tuple[str, Span]], box: BoxPaths) -> Iterator[tuple[str, Span]]:

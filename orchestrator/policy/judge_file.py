@@ -51,7 +51,7 @@ def _path_votes(layers: tuple[Layer, ...], path: str, access: FileAccess) -> Ite
 
     def votes_of(layer: Layer) -> list[Decision]:
         votes = layer.writes if access == "write" else layer.reads
-        return rule_votes(layer, votes, path, with_default=True)
+        return rule_votes(layer, votes, path, default_rule=f"default:{access}")
 
     question = f"{'writing' if access == 'write' else 'reading'} {path}"
     yield from poll(layers, votes_of, question=question, key=f"files.{access}.default")
@@ -80,10 +80,10 @@ def rule_votes(
     votes: FileVotes,
     path: str,
     *,
-    with_default: bool,
+    default_rule: str = "",
     span: tuple[int, int] | None = None,
 ) -> list[Decision]:
-    """Return the votes of the rules that match, else of the default where it is asked for."""
+    """Return the votes of the rules that match, else the default's under the name it is given."""
     found = [
         Decision(
             effect=rule.effect,
@@ -98,10 +98,10 @@ def rule_votes(
         if globs.match(path)
     ]
     default = votes.default
-    if found or not with_default or default is None or default == "delegate":
+    if found or not default_rule or default is None or default == "delegate":
         return found
     reason = f"no rule for {path}; the default is {default}"
-    return [Decision(default, "default", layer.name, reason, span=span)]
+    return [Decision(default, default_rule, layer.name, reason, span=span)]
 
 
 def _malformed(path: str) -> str:

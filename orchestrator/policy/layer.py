@@ -89,17 +89,37 @@ class Layer:
         """Return the line of a key, or of the nearest key above it."""
         return place_of(self.tree, loc)
 
-    def place_of_rule(self, rule_id: str) -> Place | None:
-        """Return the line of a rule, wherever in the document it stands."""
+    def place_of_rule(self, rule: str, *, reason: str = "") -> Place | None:
+        """Return the line of what a decision's ``rule`` names, wherever it stands.
+
+        ``reason`` tells which of several protected or hidden globs it was.
+        """
+        kind, _, name = rule.partition(":")
+        if kind in {"protected", "hidden"}:
+            listed = _items(self.tree, ("workspace", kind))
+            return next((item.place for item in listed if f"({item.value})" in reason), None)
+        if name or rule == "default":
+            return self.place_of(*_KEYS[rule] if rule in _KEYS else (*_KEYS[kind], name))
         for loc in _RULE_LISTS:
-            listed = find(self.tree, loc)
-            for item in listed.value if listed and isinstance(listed.value, tuple) else ():
+            for item in _items(self.tree, loc):
                 named = find(item, ("id",))
-                if named is not None and named.value == rule_id:
+                if named is not None and named.value == rule:
                     return item.place
         return None
 
 
+def _items(tree: Node, loc: tuple[str, ...]) -> tuple[Node, ...]:
+    listed = find(tree, loc)
+    return listed.value if listed and isinstance(listed.value, tuple) else ()
+
+
+_KEYS: dict[str, tuple[str, ...]] = {
+    "default": ("commands", "default"),
+    "default:read": ("files", "read", "default"),
+    "default:write": ("files", "write", "default"),
+    "risk": ("commands", "risks"),
+    "tool": ("tools",),
+}
 _RULE_LISTS = (
     ("commands", "rules"),
     ("files", "read", "rules"),

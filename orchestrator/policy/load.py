@@ -43,9 +43,9 @@ def load_policy(
     if not names:
         raise PolicyError("no policy is named", hint="give --policy default")
     where = box or BoxPaths()
-    layers = [_layer("session", _Files(search).gather(names), where)]
+    layers = [load_layer("session", names, search=search, box=where)]
     if user_file is not None and user_file.exists():
-        layers.append(_layer("user", _Files(search).gather([str(user_file)]), where))
+        layers.append(load_layer("user", [str(user_file)], search=search, box=where))
     layers.sort(key=lambda layer: LAYER_ORDER.index(layer.name))
     return combine(
         layers,
@@ -55,10 +55,15 @@ def load_policy(
     )
 
 
-def load_document(path: Path, *, search: Path) -> PolicyDocument:
-    """Return one file with all it extends, as ``policy lint`` checks it."""
-    tree = _Files(search).gather([str(path)])
-    return _checked(tree)
+def load_layer(
+    name: LayerName, names: Sequence[str], *, search: Path, box: BoxPaths | None = None
+) -> Layer:
+    """Return the named policies, with all they extend, as one layer; examples hold."""
+    where = box or BoxPaths()
+    tree = _Files(search).gather(names)
+    layer = compile_layer(name, _checked(tree), tree, box=where)
+    check_examples(layer, box=where)
+    return layer
 
 
 def policy_digest(layers: Iterable[Layer]) -> Digest:
@@ -90,13 +95,6 @@ def _refuse_unverified(system_file: Path) -> None:
             "and does not run beside one it would ignore",
             hint="use a version that verifies it, or let its owner take it away",
         )
-
-
-def _layer(name: LayerName, tree: Node, box: BoxPaths) -> Layer:
-    document = _checked(tree)
-    layer = compile_layer(name, document, tree, box=box)
-    check_examples(layer, box=box)
-    return layer
 
 
 def _checked(tree: Node) -> PolicyDocument:

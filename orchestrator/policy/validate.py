@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -26,16 +26,24 @@ _WANTED = {
 }
 
 
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
 def validate_document(tree: Node) -> PolicyDocument:
     """Return the document; raises PolicyError, one ``file:line`` a mistake."""
+    return validate_tree(tree, PolicyDocument)
+
+
+def validate_tree(tree: Node, model: type[_Model]) -> _Model:
+    """Return the tree as a model; raises PolicyError, one ``file:line`` a mistake."""
     empty = list(_without_value(tree, ()))
     if empty:
         raise PolicyError("\n".join(empty[:_MAX_SHOWN]))
     try:
-        return PolicyDocument.model_validate(plain(tree))
+        return model.model_validate(plain(tree))
     except ValidationError as err:
         mistakes = sorted(
-            (_describe(tree, details) for details in err.errors()),
+            (_describe(tree, details, model) for details in err.errors()),
             key=lambda mistake: mistake[0].line,
         )
         lines = dict.fromkeys(f"{place}: {text}" for place, text in mistakes)
@@ -65,12 +73,12 @@ def _without_value(node: Node, loc: Loc) -> Iterator[str]:
             yield from _without_value(child, (*loc, index))
 
 
-def _describe(tree: Node, details: ErrorDetails) -> tuple[Place, str]:
+def _describe(tree: Node, details: ErrorDetails, model: type[BaseModel]) -> tuple[Place, str]:
     loc = tuple(part for part in details["loc"] if part != "[key]")
     place = place_of(tree, loc)
     kind, where = details["type"], _label(loc[:-1])
     if kind == "extra_forbidden":
-        known = _keys_at(PolicyDocument, loc[:-1])
+        known = _keys_at(model, loc[:-1])
         inside = f" in {where}" if where else ""
         return place, f"unknown key {str(loc[-1])!r}{inside}{nearest(str(loc[-1]), known)}"
     if kind == "missing":

@@ -29,7 +29,8 @@ class Decision:
 
     effect: Effect
     rule: str
-    """A rule's id, ``risk:NAME``, ``default`` or ``unmatched``."""
+    """A rule's id, ``risk:NAME``, ``tool:KEY``, ``default`` (``default:read``, ``default:write``),
+    ``protected``, ``hidden``, ``outside``, ``unresolved``, ``unmatched`` or ``gate-error``."""
     layer: str
     """``org``, ``team``, ``user``, ``project``, ``session``, or ``floor`` for what no policy lifts."""
     reason: str

@@ -1,0 +1,192 @@
+"""``glovebox policy``: check, show, explain and test policies; nothing here runs anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from orchestrator.config.assets import asset
+from orchestrator.config.paths import paths_from
+from orchestrator.config.settings import load_settings
+from orchestrator.errors import PolicyError, UsageError
+from orchestrator.policy.cases import CaseReport, Failure, parse_cases, run_cases
+from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.explain import explain_data, explain_text
+from orchestrator.policy.json_schema import policy_schema
+from orchestrator.policy.lint import lint_layer
+from orchestrator.policy.load import load_layer, load_policy
+from orchestrator.policy.show import Row, as_data, setting_rows, vote_rows
+from orchestrator.schema.request import ExecRequest, ReadRequest, Request, WriteRequest
+from orchestrator.schema.terminal_text import escape_terminal
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    help="Check, show, explain and test policies.",
+    pretty_exceptions_enable=False,
+)
+
+Policies = Annotated[
+    list[str] | None,
+    typer.Option("--policy", help="A shipped policy's name or a file; repeatable."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Cwd = Annotated[str, typer.Option(help="Directory in the box.")]
+
+_BOX_TIMEOUT_S = 120.0
+
+
+@app.command()
+def lint(
+    policies: Annotated[list[str], typer.Argument(help="Policy files, or shipped names.")],
+    as_json: AsJson = False,
+) -> None:
+    """Say what is wrong (exit 7) or unlikely to be meant (a remark; exit 0) in policies."""
+    errors: list[str] = []
+    remarks: list[dict[str, Any]] = []
+    for name in policies:
+        try:
+            layer = load_layer("session", [name], search=asset("policies"))
+        except PolicyError as err:
+            errors += err.message.split("\n")
+            continue
+        remarks += [
+            {"file": item.place.file, "line": item.place.line, "text": item.text}
+            for item in lint_layer(layer)
+        ]
+    if as_json:
+        _print(json.dumps({"errors": errors, "remarks": remarks}))
+    else:
+        _print(*(f"{item['file']}:{item['line']}: {item['text']}" for item in remarks))
+    if errors:
+        raise PolicyError("\n".join(errors))
+
+
+@app.command()
+def show(
+    policy: Policies = None,
+    effective: Annotated[
+        bool, typer.Option("--effective", help="With your own layer, as a run would have it.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print every setting and vote, and the layer and line behind it."""
+    loaded = _load(policy, with_user=effective)
+    if as_json:
+        _print(json.dumps(as_data(loaded)))
+        return
+    _print(f"policy {loaded.name}", f"digest {loaded.digest}", "")
+    _print(*_table([*setting_rows(loaded), *vote_rows(loaded)]))
+
+
+@app.command()
+def explain(  # noqa: PLR0917 - one parameter a flag
+    command: Annotated[
+        str | None, typer.Argument(help="A command line; - reads it from stdin.")
+    ] = None,
+    read: Annotated[str | None, typer.Option(help="A path that is read.")] = None,
+    write: Annotated[str | None, typer.Option(help="A path that is written.")] = None,
+    tool: Annotated[str | None, typer.Option(help="The tool that asks.")] = None,
+    cwd: Cwd = "/workspace",
+    policy: Policies = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what policy decides on a command or path, why, and what would change it."""
+    request, used = _request(command, read, write, cwd=cwd)
+    loaded = _load(policy, with_user=True)
+    decision = evaluate(loaded, request, tool=tool or used)
+    if as_json:
+        _print(json.dumps(explain_data(loaded, request, decision)))
+    else:
+        sys.stdout.write(explain_text(loaded, request, decision))
+
+
+@app.command("test")
+def check_cases(
+    files: Annotated[list[Path], typer.Argument(help="Case files.")],
+    policy: Policies = None,
+    as_json: AsJson = False,
+) -> None:
+    """Judge the cases in files; exit 0 only if every one gets the verdict it must."""
+    loaded = _load(policy, with_user=False)
+    reports = [run_cases(loaded, parse_cases(_text(file), file=str(file))) for file in files]
+    report = CaseReport(
+        sum(item.passed for item in reports),
+        tuple(failure for item in reports for failure in item.failed),
+    )
+    if as_json:
+        _print(json.dumps(report.as_data()))
+    else:
+        _print(*(_failure_line(item) for item in report.failed))
+        _print(f"{report.passed} passed, {len(report.failed)} failed")
+    if report.failed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of policy files, for editors."""
+    _print(json.dumps(policy_schema(), indent=2))
+
+
+def _load(names: list[str] | None, *, with_user: bool) -> EffectivePolicy:
+    paths = paths_from(os.environ, Path.home())
+    settings = load_settings(paths.config / "config.yaml", os.environ)
+    return load_policy(
+        names or settings.policy,
+        search=asset("policies"),
+        user_file=paths.config / "policy.yaml" if with_user else None,
+    )
+
+
+def _request(
+    command: str | None, read: str | None, write: str | None, *, cwd: str
+) -> tuple[Request, str]:
+    """Return the request asked about and the tool that would plan it."""
+    if sum(item is not None for item in (command, read, write)) != 1:
+        raise UsageError("explain: expected one of a command, --read PATH and --write PATH")
+    if command is not None:
+        text = sys.stdin.read() if command == "-" else command
+        return ExecRequest(text, cwd, _BOX_TIMEOUT_S), "bash"
+    if read is not None:
+        path = _in_box(read, cwd)
+        return ReadRequest(path, resolved=path), "read"
+    path = _in_box(str(write), cwd)
+    return WriteRequest(path, "", resolved=path), "write"
+
+
+def _in_box(path: str, cwd: str) -> str:
+    return path if path.startswith("/") else f"{cwd.rstrip('/')}/{path}"
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8-sig")
+    except UnicodeDecodeError as err:
+        raise PolicyError(f"{file}:1: expected UTF-8 text") from err
+    except OSError as err:
+        raise PolicyError(f"{file}: cannot be read: {err.strerror}") from err
+
+
+def _failure_line(failure: Failure) -> str:
+    rule = f" by {failure.rule}" if failure.rule else ""
+    return escape_terminal(
+        f"{failure.id}: expected {failure.expected}, got {failure.got}{rule}: {failure.reason}"
+    )
+
+
+def _table(rows: list[Row]) -> Iterable[str]:
+    wide = max(len(row.key) for row in rows)
+    return (f"{row.key:<{wide}}  {escape_terminal(row.value)}  [{row.origin}]" for row in rows)
+
+
+def _print(*lines: str) -> None:
+    for line in lines:
+        sys.stdout.write(line + "\n")

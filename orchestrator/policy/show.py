@@ -1,0 +1,136 @@
+"""The effective policy as a table: every setting with its value and the line that decided it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from orchestrator.policy.effective import EffectivePolicy, Origin
+from orchestrator.policy.layer import Layer
+from orchestrator.policy.units import show_duration, show_size
+
+_SIZES = frozenset({"sandbox.memory", "sandbox.disk", "sandbox.file_size"})
+_DURATIONS = frozenset({"limits.wall_time", "limits.command_time", "approvals.timeout"})
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    key: str
+    value: str
+    origin: str
+    """``layer file:line``, or ``built-in``."""
+
+
+def settings_of(policy: EffectivePolicy) -> dict[str, Any]:
+    """Return every combined setting by its dotted key, raw."""
+    sections = {
+        "sandbox": asdict(policy.sandbox),
+        "workspace": asdict(policy.workspace),
+        "network": {"default": policy.network.default, "packages": policy.network.packages},
+        "limits": asdict(policy.limits),
+        "approvals": asdict(policy.approvals),
+    }
+    flat = {
+        f"{section}.{key}": value
+        for section, keys in sections.items()
+        for key, value in keys.items()
+    }
+    flat["models.allow"] = policy.models_allow
+    flat["models.in_box"] = policy.models_in_box
+    flat["files.read_roots"] = policy.read_roots
+    flat["audit.sign"] = policy.audit_sign
+    return flat
+
+
+def setting_rows(policy: EffectivePolicy) -> Iterator[Row]:
+    """Yield the combined settings."""
+    for key, value in settings_of(policy).items():
+        origin = policy.origins.get(key, Origin("built-in", None))
+        yield Row(key, _shown(key, value), _origin(origin))
+
+
+def vote_rows(policy: EffectivePolicy) -> Iterator[Row]:
+    """Yield each layer's votes, highest layer first; the strictest wins."""
+    for layer in policy.layers:
+        for key, value, loc in _votes(layer):
+            yield Row(key, value, f"{layer.name} {layer.place_of(*loc)}")
+        yield from _rule_rows(layer)
+
+
+def as_data(policy: EffectivePolicy) -> dict[str, Any]:
+    """Return the whole for a machine."""
+    return {
+        "name": policy.name,
+        "digest": policy.digest,
+        "layers": [layer.name for layer in policy.layers],
+        "settings": {
+            key: {
+                "value": value,
+                "layer": policy.origins.get(key, Origin("built-in", None)).layer,
+                "place": _place(policy.origins.get(key)),
+            }
+            for key, value in settings_of(policy).items()
+        },
+        "votes": [asdict(row) for row in vote_rows(policy)],
+    }
+
+
+def _votes(layer: Layer) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    document = layer.document
+    for tool, vote in (document.tools or {}).items():
+        yield f"tools.{tool}", vote, ("tools", tool)
+    for access, votes in (("read", layer.reads), ("write", layer.writes)):
+        if votes.default is not None:
+            loc = ("files", access, "default")
+            yield ".".join(loc), votes.default, loc
+    if document.commands is None:
+        return
+    if document.commands.default is not None:
+        yield "commands.default", document.commands.default, ("commands", "default")
+    risks = document.commands.risks
+    for risk in type(risks).model_fields if risks else ():
+        vote = getattr(risks, risk)
+        if vote is not None:
+            text = vote.normal if vote.normal == vote.high else f"{vote.normal}, high: {vote.high}"
+            yield f"commands.risks.{risk}", text, ("commands", "risks", risk)
+
+
+def _rule_rows(layer: Layer) -> Iterator[Row]:
+    found = [
+        ("commands", compiled.rule.id, compiled.rule.effect) for compiled in layer.rules_for(None)
+    ]
+    for access, votes in (("files.read", layer.reads), ("files.write", layer.writes)):
+        found += [(access, rule.id, rule.effect) for rule, _ in votes.rules]
+    network = layer.document.network
+    found += [("network", rule.id, rule.effect) for rule in (network and network.rules) or ()]
+    for section, rule_id, effect in found:
+        yield Row(
+            f"{section}.rules.{rule_id}", effect, f"{layer.name} {layer.place_of_rule(rule_id)}"
+        )
+
+
+def _shown(key: str, value: Any) -> str:
+    if value is None:
+        return "-"
+    if key in _SIZES:
+        return show_size(value)
+    if key in _DURATIONS:
+        return show_duration(value)
+    if key == "sandbox.tmpfs":
+        return ", ".join(f"{target} {show_size(size)}" for target, size in value.items())
+    if key == "models.allow":
+        return " and ".join(", ".join(globs) for globs in value) or "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ", ".join(value) or "none" if isinstance(value, tuple) else str(value)
+
+
+def _origin(origin: Origin) -> str:
+    return f"{origin.layer} {origin.place}" if origin.place else origin.layer
+
+
+def _place(origin: Origin | None) -> str | None:
+    return str(origin.place) if origin and origin.place else None
