@@ -7,13 +7,14 @@ the difference.
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from orchestrator.workspace.contents import plain_node, read_node
-from orchestrator.workspace.node import Change, Node, signature
+from orchestrator.workspace.node import Change, fingerprint, signature
 from orchestrator.workspace.tree import Tree
 
 CHANGED = "it changed on the host since the session began"
@@ -40,7 +41,7 @@ class SinceStart:
     started_ns: int
     copied_up: frozenset[str]
     applied: Mapping[str, str]
-    """Path to the digest that an earlier apply of this session left there."""
+    """Path to the fingerprint of what an earlier apply of this session left there."""
 
     def unchanged(self, change: Change, tree: Tree) -> bool:
         """Believe the inode's change time, or else an equal digest of our own last apply."""
@@ -48,7 +49,7 @@ class SinceStart:
         if info is None or stat.S_ISDIR(info.st_mode) or info.st_ctime_ns <= self.started_ns:
             return True
         ours = self.applied.get(change.path)
-        return ours is not None and ours == _digest(tree, change.path)
+        return ours is not None and ours == _fingerprint(tree, change.path, info)
 
     def stood_at_start(self, path: str) -> bool:
         """Only what was copied up leaves a trace."""
@@ -92,8 +93,8 @@ def _already_there(change: Change, tree: Tree) -> bool:
         return False
     if now.type != "file":
         return True
-    digest = change.new.sha256
-    return bool(digest) and digest == _digest(tree, change.path)
+    ours = fingerprint(change.new)
+    return bool(ours) and ours == _fingerprint(tree, change.path, info)
 
 
 def _parent_conflict(path: str, tree: Tree, retyped: set[str]) -> str:
@@ -111,12 +112,12 @@ def _parent_conflict(path: str, tree: Tree, retyped: set[str]) -> str:
     return ""
 
 
-def _digest(tree: Tree, path: str) -> str:
-    info = tree.lstat(path)
-    if info is None or not stat.S_ISREG(info.st_mode):
-        return ""
-    node: Node = plain_node(tree, path, info)
+def _fingerprint(tree: Tree, path: str, info: os.stat_result) -> str:
+    """Return the fingerprint of what is on the host; empty for a file that may not be read."""
+    node = plain_node(tree, path, info)
+    if node.type != "file":
+        return fingerprint(node)
     try:
-        return read_node(tree, path, node).sha256
+        return fingerprint(read_node(tree, path, node))
     except PermissionError:
         return ""

@@ -9,7 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from orchestrator.policy.globs import GlobSet, compile_globs, folded
+from orchestrator.policy.globs import (
+    GlobSet,
+    check_glob,
+    check_relative_glob,
+    compile_globs,
+    folded,
+)
 
 _ROOT = "/workspace"
 
@@ -43,14 +49,20 @@ class PathGlobs:
         return any(self.match("/".join(parts[: count + 1])) for count in range(len(parts)))
 
 
-def path_globs(patterns: Iterable[str]) -> PathGlobs:
-    """Compile patterns; an empty set matches nothing."""
+def path_globs(patterns: Iterable[str], *, anywhere: bool = True) -> PathGlobs:
+    """Compile patterns; an empty set matches nothing.
+
+    Without ``anywhere`` they start at the top and mind the case, as a person's choice should.
+    """
     given = tuple(dict.fromkeys(patterns))
-    anywhere = [p if p.startswith(("**/", "/")) else f"**/{p}" for p in given]
+    for pattern in given:
+        check_relative_glob(pattern)
+        check_glob(pattern)
+    placed = [f"**/{p}" if anywhere and not p.startswith("**/") else p for p in given]
     return PathGlobs(
         given,
-        compile_globs(anywhere, fold=True, workspace=_ROOT, home=_ROOT),
-        compile_globs(map(_last_name, anywhere), fold=True, workspace="/", home="/"),
+        compile_globs(placed, fold=anywhere, workspace=_ROOT, home=_ROOT),
+        compile_globs(map(_last_name, placed), fold=anywhere, workspace="/", home="/"),
     )
 
 

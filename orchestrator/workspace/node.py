@@ -162,6 +162,13 @@ def with_content(node: Node, *, sha256: str, binary: bool) -> Node:
     return replace(node, sha256=sha256, binary=binary)
 
 
+def fingerprint(node: Node) -> str:
+    """Return a text equal only for equal content; empty where a file's was not read."""
+    if node.type == "file":
+        return node.sha256
+    return f"{node.type}:{node.target}"
+
+
 def is_git_internal(path: str) -> bool:
     """True for a ``.git`` of any depth and case, and for everything below one."""
     return any(part.lower() == ".git" for part in path.split("/"))

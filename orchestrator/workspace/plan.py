@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from orchestrator.errors import WorkspaceError
-from orchestrator.workspace.globs import path_globs
+from orchestrator.workspace.globs import PathGlobs, path_globs
 from orchestrator.workspace.node import Change, ChangeSet
 
 
@@ -40,7 +40,10 @@ class Plan:
 
 def make_plan(changeset: ChangeSet, selection: Selection) -> Plan:
     """Return the plan; WorkspaceError when a selected change conflicts and none may be skipped."""
-    chosen = [change for change in changeset.changes if _chosen(change, selection)]
+    wanted = _wanted(selection.globs)
+    chosen = [
+        change for change in changeset.changes if wanted is None or wanted.covers(change.path)
+    ]
     if selection.globs and not chosen:
         raise WorkspaceError(
             f"no change matches {', '.join(selection.globs)}",
@@ -59,8 +62,12 @@ def make_plan(changeset: ChangeSet, selection: Selection) -> Plan:
     return Plan(tuple(_in_order(going)), tuple(blocked[path] for path in sorted(blocked)))
 
 
-def _chosen(change: Change, selection: Selection) -> bool:
-    return not selection.globs or path_globs(selection.globs).covers(change.path)
+def _wanted(globs: tuple[str, ...]) -> PathGlobs | None:
+    """A pattern without a slash holds at any depth, one with a slash from the top."""
+    if not globs:
+        return None
+    plain = [glob.removeprefix("./").rstrip("/") for glob in globs]
+    return path_globs([p if "/" in p else f"**/{p}" for p in plain], anywhere=False)
 
 
 def _own_reason(change: Change, selection: Selection) -> Left | None:
@@ -119,4 +126,4 @@ def _in_order(changes: list[Change]) -> list[Change]:
     others = [c for c in changes if c.kind != "deleted"]
     removals.sort(key=lambda c: (c.path.count("/"), c.path), reverse=True)
     others.sort(key=lambda c: (c.path.count("/"), c.path))
-    return [replace(change) for change in (*removals, *others)]
+    return [*removals, *others]

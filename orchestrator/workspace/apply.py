@@ -1,0 +1,179 @@
+"""Brings planned changes to the host: staged, journaled, then step by step without overwriting.
+
+Whoever is killed in between leaves a journal; ``recover`` finishes or undoes what it tells of.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.beneath import sync_file_system
+from orchestrator.workspace.commit import Committer, RaceLost
+from orchestrator.workspace.journal import (
+    Journal,
+    drop_journal,
+    in_phase,
+    read_journal,
+    write_journal,
+)
+from orchestrator.workspace.judge import STAGING_PREFIX
+from orchestrator.workspace.node import Change, Node
+from orchestrator.workspace.staging import (
+    OpenContent,
+    Stager,
+    check_exchange,
+    open_staging,
+    remove_staging,
+)
+from orchestrator.workspace.tree import Tree, open_tree
+
+OnStep = Callable[[int], None]
+"""Told the number of each step that was done, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where changes are applied, and where the journal of it is kept."""
+
+    directory: Path
+    inode: int
+    """Of the directory when the session began."""
+    folder: Path
+    """The session's own directory in the state."""
+
+    @contextmanager
+    def open(self) -> Iterator[Tree]:
+        """Open the directory; WorkspaceError when another one has taken its place."""
+        with open_tree(self.directory) as tree:
+            if os.fstat(tree.fd).st_ino != self.inode:
+                raise WorkspaceError(
+                    f"{self.directory}: this is not the directory that the session worked on",
+                    hint="move that one back to this path, or discard the session",
+                )
+            yield tree
+
+
+def commit_changes(
+    target: Target,
+    changes: Iterable[Change],
+    content: OpenContent,
+    *,
+    on_step: OnStep | None = None,
+) -> dict[str, Node | None]:
+    """Apply all of the changes or none; returns what each path now is.
+
+    The journal stays, in its last phase, until ``finish``: whoever dies before the session's own
+    records are up to date is recovered like any other.
+    """
+    given = list(changes)
+    if read_journal(target.folder) is not None:
+        raise WorkspaceError(
+            f"{target.directory}: an earlier apply of this session was not finished",
+            hint="run `glovebox diff` once; it finishes or undoes it",
+        )
+    with target.open() as tree:
+        journal = _first_journal(target, tree)
+        write_journal(target.folder, journal)
+        try:
+            journal = _stage(tree, journal, given, content)
+        except OSError as err:
+            abandon(tree, target.folder, journal)
+            raise WorkspaceError(
+                f"{err.filename!r}: cannot be staged: {err.strerror}; nothing was applied",
+                hint="check the free space and your rights in the directory",
+            ) from err
+        except BaseException:
+            abandon(tree, target.folder, journal)
+            raise
+        write_journal(target.folder, journal)
+        carry_out(tree, target.folder, journal, on_step=on_step)
+    return dict(journal.outcome or {})
+
+
+def carry_out(tree: Tree, folder: Path, journal: Journal, *, on_step: OnStep | None = None) -> None:
+    """Do all steps of a staged journal; undo those done and raise WorkspaceError if one fails."""
+    with open_staging(tree, journal.staging) as fd:
+        committer = Committer(tree, fd, journal.owner)
+        try:
+            for number, step in enumerate(journal.steps, 1):
+                committer.do(step)
+                if on_step is not None:
+                    on_step(number)
+        except RaceLost as lost:
+            _undo(tree, folder, journal, committer)
+            raise WorkspaceError(
+                f"{lost.path!r}: it changed on the host in this moment; {_undone(committer, tree)}",
+                hint="look again with `glovebox diff`, then apply again",
+            ) from lost
+        except OSError as err:
+            _undo(tree, folder, journal, committer)
+            raise WorkspaceError(
+                f"{err.filename!r}: cannot be applied: {err.strerror}; {_undone(committer, tree)}",
+                hint="check your rights and the free space in the directory, then apply again",
+            ) from err
+        sync_file_system(fd)
+    write_journal(folder, in_phase(journal, "done"))
+
+
+def abandon(tree: Tree, folder: Path, journal: Journal) -> None:
+    """Forget an apply that has changed nothing yet."""
+    remove_staging(tree, journal.staging)
+    drop_journal(folder)
+
+
+def finish(target: Target) -> None:
+    """Remove what a finished apply left: the replaced contents and the journal."""
+    journal = read_journal(target.folder)
+    if journal is not None:
+        with target.open() as tree:
+            abandon(tree, target.folder, journal)
+
+
+def _first_journal(target: Target, tree: Tree) -> Journal:
+    info = os.fstat(tree.fd)
+    return Journal(
+        directory=str(target.directory),
+        inode=info.st_ino,
+        # Nobody else's directory can have this name, so that it may be removed without a look.
+        staging=STAGING_PREFIX + secrets.token_hex(8),
+        owner=(info.st_uid, info.st_gid) if os.geteuid() == 0 else None,
+        phase="staging",
+    )
+
+
+def _stage(tree: Tree, journal: Journal, changes: list[Change], content: OpenContent) -> Journal:
+    os.mkdir(journal.staging, 0o700, dir_fd=tree.fd)
+    with open_staging(tree, journal.staging) as fd:
+        check_exchange(fd, journal.directory)
+        stager = Stager(tree, fd, content, journal.owner)
+        for change in changes:
+            stager.add(change)
+        sync_file_system(fd)
+    outcome = {change.path: change.new for change in changes}
+    return replace(journal, phase="committing", steps=tuple(stager.steps), outcome=outcome)
+
+
+def _undo(tree: Tree, folder: Path, journal: Journal, committer: Committer) -> None:
+    for step in reversed(journal.steps):
+        committer.undo(step)
+    if committer.kept:
+        # What could not be put back is all that is left of somebody's work.
+        drop_journal(folder)
+    else:
+        abandon(tree, folder, journal)
+
+
+def _undone(committer: Committer, tree: Tree) -> str:
+    if not committer.kept:
+        return "everything was put back"
+    kept = ", ".join(repr(path) for path in committer.kept)
+    return (
+        f"all was put back but {kept}, which somebody else changed meanwhile; what was there "
+        f"before is in {tree.root}/{STAGING_PREFIX}*"
+    )

@@ -1,0 +1,114 @@
+"""What an apply is about to do to the host, on disk before it does it.
+
+With the staged contents beside it, a journal is enough to finish or undo an apply that died.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.node import Node, Signature
+
+JOURNAL = "apply.json"
+
+Op = Literal["mkdir", "create", "replace", "remove", "rmdir", "chmod"]
+
+Phase = Literal["staging", "committing", "done"]
+"""Before ``committing`` nothing on the host has changed; at ``done`` only rubbish is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One effect on one name; each can be repeated and undone."""
+
+    op: Op
+    path: str
+    mode: int = 0
+    """Permissions to set, 0 for the usual ones; of ``rmdir`` those to restore."""
+    slot: str = ""
+    """Name in the staging directory: first what is new, after the step what was there before."""
+    staged: int = 0
+    """Inode of the staged content."""
+    seen: Signature | None = None
+    """What must be there for the step to be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """One apply."""
+
+    directory: str
+    """The host's directory."""
+    inode: int
+    staging: str
+    """Name of the staging directory at its top."""
+    owner: tuple[int, int] | None
+    """Uid and gid of what is made anew, where the caller may choose."""
+    phase: Phase
+    steps: tuple[Step, ...] = ()
+    outcome: Mapping[str, Node | None] | None = None
+    """What each applied path will be, None where it will be gone."""
+
+
+def write_journal(folder: Path, journal: Journal) -> None:
+    """Replace the journal; it is on the disk when this returns."""
+    text = json.dumps(asdict(journal))
+    temporary = folder / f"{JOURNAL}.new"
+    with temporary.open("w", encoding="ascii") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(folder / JOURNAL)
+    _sync_folder(folder)
+
+
+def read_journal(folder: Path) -> Journal | None:
+    """Return the journal, None where no apply was begun; WorkspaceError when it is broken."""
+    path = folder / JOURNAL
+    try:
+        data = json.loads(path.read_text("ascii"))
+        return _parse(data)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError) as err:
+        raise WorkspaceError(
+            f"{path}: the journal of an apply cannot be read: {err}",
+            hint="look at the staging directory it speaks of before you remove either",
+        ) from err
+
+
+def drop_journal(folder: Path) -> None:
+    """Forget a journal whose apply is finished or undone."""
+    (folder / JOURNAL).unlink(missing_ok=True)
+    _sync_folder(folder)
+
+
+def in_phase(journal: Journal, phase: Phase) -> Journal:
+    """Return the journal moved on."""
+    return replace(journal, phase=phase)
+
+
+def _parse(data: Mapping[str, Any]) -> Journal:
+    steps = tuple(
+        Step(**{**step, "seen": Signature(**step["seen"]) if step["seen"] else None})
+        for step in data["steps"]
+    )
+    outcome = {
+        path: Node(**node) if node else None for path, node in (data["outcome"] or {}).items()
+    }
+    owner = tuple(data["owner"]) if data["owner"] else None
+    return Journal(**{**data, "steps": steps, "outcome": outcome, "owner": owner})
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
