@@ -45,13 +45,15 @@ class Engine:
     """The SDK's low-level client, time-outs set; wrap its calls in ``failure.translated``."""
     url: str
     """Where it answers, as the docker command writes it."""
+    same_machine: bool
+    """True where it listens on a local socket in this very machine or container."""
 
     def info(self) -> EngineInfo:
         """Ask the engine what it is and what it can do."""
         with translated("ask the engine about itself"):
             info = self.api.info()
             version = self.api.version()
-        return parse_info(info, version, same_machine=_serves_this_machine(self.url))
+        return parse_info(info, version, same_machine=self.same_machine)
 
     def close(self) -> None:
         """Give the connections back; the engine itself runs on."""
@@ -67,7 +69,8 @@ def connect(url: str | None = None, *, environ: Mapping[str, str] | None = None)
     options = _endpoint(url, os.environ if environ is None else environ)
     where: str = options["base_url"]
     try:
-        api = APIClient(version="auto", timeout=_CONNECT_TIMEOUT_S, use_ssh_client=True, **options)
+        same_machine = _knock(where)
+        api = _Client(version="auto", timeout=_CONNECT_TIMEOUT_S, use_ssh_client=True, **options)
     # The SDK wraps its first question's failures itself; the proxies it reads may be malformed.
     except (DockerException, OSError, ValueError) as err:
         raise _unavailable(where, err) from err
@@ -78,12 +81,28 @@ def connect(url: str | None = None, *, environ: Mapping[str, str] | None = None)
             hint="upgrade Docker to 20.10 or newer",
         )
     api.timeout = _CALL_TIMEOUT_S
-    for adapter in api.adapters.values():
-        if isinstance(adapter, HTTPAdapter):
-            adapter.max_retries = _OneReconnect(
-                total=1, connect=0, read=1, redirect=0, status=0, allowed_methods={"GET", "HEAD"}
-            )
-    return Engine(api, where)
+    return Engine(api, where, same_machine)
+
+
+class _Client(APIClient):
+    """The SDK's client, which leaves no connection behind when its first question fails."""
+
+    def __init__(self, **options: Any) -> None:
+        try:
+            super().__init__(**options)
+        except BaseException:
+            self.close()
+            raise
+        for adapter in self.adapters.values():
+            if isinstance(adapter, HTTPAdapter):
+                adapter.max_retries = _OneReconnect(
+                    total=1,
+                    connect=0,
+                    read=1,
+                    redirect=0,
+                    status=0,
+                    allowed_methods={"GET", "HEAD"},
+                )
 
 
 class _OneReconnect(Retry):
@@ -146,19 +165,19 @@ def _hint(url: str, cause: str) -> str:
     return f"run `sudo sh {asset('sandbox-image') / 'setup-engine.sh'}`"
 
 
-def _serves_this_machine(url: str) -> bool:
-    """True where the socket's listener is a process that this one can see.
+def _knock(url: str) -> bool:
+    """Return whether a local socket's listener is a process that this one can see.
 
     False inside a container that has the host's socket mounted: its paths are not the engine's.
+    Knocking first also keeps the SDK from leaving a socket open where nothing listens.
     """
-    if not url.startswith("unix://") or sys.platform != "linux":
+    if not url.startswith("unix://"):
         return False
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(_CONNECT_TIMEOUT_S)
-        try:
-            probe.connect(url.removeprefix("unix://"))
-            peer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        except OSError as err:
-            raise _unavailable(url, err) from err
+        probe.connect(url.removeprefix("unix://"))
+        if sys.platform != "linux":
+            return False
+        peer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     pid: int = struct.unpack("3i", peer)[0]
     return pid > 0

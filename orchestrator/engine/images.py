@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from docker.errors import APIError
@@ -67,17 +66,15 @@ class ListedImage:
 
 
 def ensure_sandbox_image(
-    engine: Engine, progress: Progress, *, force: bool = False, folder: Path | None = None
+    engine: Engine, progress: Progress, *, force: bool = False
 ) -> SandboxImage:
     """Return the image of the present sources; builds it where it lacks or its base changed."""
-    files = read_context(folder or asset("sandbox-image"))
+    files = read_context(asset("sandbox-image"))
     found = None if force else current_image(engine, files)
     if found is None:
-        base = ensure_base(engine, progress)
-        _build(engine, files, base, progress)
-        found = current_image(engine, files)
-    if found is None:
-        raise EngineError(f"sandbox image: built {image_name(files)}, but it is not current")
+        found = build_image(engine, files, base=ensure_base(engine, progress), progress=progress)
+        with translated(f"name {found.name} {LATEST}"):
+            engine.api.tag(found.name, REPOSITORY, "latest")
     return found
 
 
@@ -143,7 +140,10 @@ def prune_images(engine: Engine, current: str) -> tuple[list[str], list[str]]:
     return removed, kept
 
 
-def _build(engine: Engine, files: list[ContextFile], base: Digest, progress: Progress) -> None:
+def build_image(
+    engine: Engine, files: list[ContextFile], *, base: Digest, progress: Progress
+) -> SandboxImage:
+    """Build the image of these sources on the present base and return it."""
     name = image_name(files)
     progress(f"building {name}")
     with translated(f"build {name}"):
@@ -158,7 +158,7 @@ def _build(engine: Engine, files: list[ContextFile], base: Digest, progress: Pro
             decode=True,
         )
         follow_build(events, name=name, progress=progress)
-        engine.api.tag(name, REPOSITORY, "latest")
+    return SandboxImage(name, image_digest(engine, name))
 
 
 def follow_build(events: Iterable[Mapping[str, Any]], *, name: str, progress: Progress) -> None:
