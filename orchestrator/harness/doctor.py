@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
+from urllib.parse import urlsplit
 
-from orchestrator.harness.doctor_facts import MachineFacts
+from orchestrator.harness.doctor_facts import EngineFacts, MachineFacts
 
 Status = Literal["ok", "info", "warn", "fail"]
 
@@ -66,10 +68,8 @@ def check_engine(facts: MachineFacts) -> Finding:
         return Finding("engine", "fail", engine.failure, engine.hint, engine=True)
     info = engine.info
     found = f"{info.server_version}, API {info.api_version}, at {engine.url}"
-    if engine.url.startswith("tcp://") and not re.match(
-        r"tcp://(localhost|127\.|\[::1\])", engine.url
-    ):
-        mend = "make sure that TLS is on (DOCKER_TLS_VERIFY=1), or use ssh://"
+    if _crosses_network_in_clear(engine):
+        mend = "whoever reads this connection is root there; use TLS or ssh://"
         return Finding("engine", "warn", found, mend)
     return Finding("engine", "ok", found)
 
@@ -200,6 +200,17 @@ CHECKS: tuple[Callable[[MachineFacts], Finding], ...] = (
     check_model,
     check_keyring,
 )
+
+
+def _crosses_network_in_clear(engine: EngineFacts) -> bool:
+    parts = urlsplit(engine.url)
+    if parts.scheme not in {"tcp", "http"} or engine.encrypted:
+        return False
+    host = parts.hostname or ""
+    try:
+        return not ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host != "localhost"
 
 
 def _no_engine(name: str) -> Finding:

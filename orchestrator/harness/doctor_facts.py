@@ -32,6 +32,8 @@ class EngineFacts:
     """What the engine said, or why it said nothing."""
 
     url: str = ""
+    encrypted: bool = False
+    """True where TLS protects the connection."""
     info: EngineInfo | None = None
     failure: str = ""
     """Empty where it answers."""
@@ -138,6 +140,7 @@ def _question(engine: Engine) -> EngineFacts:
     current = current_image(engine, files)
     return EngineFacts(
         url=engine.url,
+        encrypted=engine.api.base_url.startswith("https://"),
         info=engine.info(),
         base_present=present_image(engine, BASE) is not None,
         image=image_name(files),
@@ -147,9 +150,10 @@ def _question(engine: Engine) -> EngineFacts:
 
 def _kernel_has_overlay(filesystems: Path) -> bool:
     try:
-        return any(line.split()[-1:] == ["overlay"] for line in filesystems.open())
+        lines = filesystems.read_text().splitlines()
     except OSError:
         return False
+    return any(line.split()[-1:] == ["overlay"] for line in lines)
 
 
 def _kernel_has_openat2() -> bool:
