@@ -196,10 +196,10 @@ def test_check_alone_changes_nothing(stage, setup_engine):
 
 
 @pytest.mark.parametrize(("answer", "code"), [("200 OK", 0), ("503 Busy", 1)])
-def test_engine_is_asked_without_the_docker_command(stage, root, tmp_path, answer, code):
+def test_engine_is_asked_without_the_docker_command(stage, root, answer, code):
     """Where no docker command is, the script asks the socket itself and reads the answer."""
     (stage.folder / "bin" / "python3").symlink_to(sys.executable)
-    path = tmp_path / "engine.sock"
+    path = stage.folder / "engine.sock"
     script = root / "sandbox-image" / "setup-engine.sh"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
