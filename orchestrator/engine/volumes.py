@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from docker.errors import APIError, NotFound
@@ -155,3 +155,22 @@ def _engine_mount(mount: Mount) -> EngineMount:
 
 def _labels(session: SessionId) -> dict[str, str]:
     return {SESSION_LABEL: session, KIND_LABEL: WORKSPACE_KIND}
+
+
+@contextmanager
+def frozen(engine: Engine, volume: str) -> Iterator[None]:
+    """Pause the containers that use a volume, so that it holds still while it is read."""
+    paused: list[str] = []
+    with translated(f"look for containers with volume {volume}"):
+        running = engine.api.containers(filters={"volume": volume, "status": "running"})
+    try:
+        for container in running:
+            # One that ends in this moment needs no pause.
+            with translated("pause the box"), suppress(NotFound):
+                engine.api.pause(container["Id"])
+                paused.append(container["Id"])
+        yield
+    finally:
+        for container_id in paused:
+            with translated("let the box go on"), suppress(NotFound):
+                engine.api.unpause(container_id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+from pathlib import Path
 from typing import NoReturn
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -117,3 +118,12 @@ def _renameat2(name: str, new: str, *, src_fd: int, dst_fd: int, flags: int) -> 
 def _raise(path: str) -> NoReturn:
     code = ctypes.get_errno()
     raise OSError(code, os.strerror(code), path)
+
+
+def file_system_type(path: Path) -> int:
+    """Return the magic number of the file system a path is on."""
+    # Larger than any struct statfs; its first field, a long, is the type.
+    buffer = (ctypes.c_long * 64)()
+    if _LIBC.statfs(ctypes.c_char_p(os.fsencode(path)), ctypes.byref(buffer)) != 0:
+        _raise(str(path))
+    return int(buffer[0]) & 0xFFFFFFFF

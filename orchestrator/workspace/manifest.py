@@ -24,10 +24,9 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The baseline of a copy; ``applied`` says what earlier applies of the session left."""
+    """The baseline of a copy; what the session applied is in it as if it had gone in."""
 
     originals: Mapping[str, Original]
-    applied: Mapping[str, str]
 
     def unchanged(self, change: Change, tree: Tree) -> bool:
         """Believe an equal inode state, else compare type, mode and content."""
@@ -40,13 +39,11 @@ class Manifest:
         now = plain_node(tree, change.path, info)
         if now.type == "file":
             now = read_node(tree, change.path, now)
-            if self.applied.get(change.path) == now.sha256:
-                return True
         return original is not None and _same(now, original.node)
 
     def stood_at_start(self, path: str) -> bool:
         """Everything that stood there is listed."""
-        return path in self.originals and path not in self.applied
+        return path in self.originals
 
 
 def _same(now: Node, then: Node) -> bool:
@@ -57,11 +54,13 @@ def _same(now: Node, then: Node) -> bool:
 
 
 def save_manifest(path: Path, originals: Iterable[Original]) -> None:
-    """Write one JSON line an original; a half-written file has no last line ``end``."""
-    with path.open("w", encoding="ascii") as file:
+    """Write one JSON line an original, and replace the manifest in one step."""
+    temporary = path.with_suffix(".new")
+    with temporary.open("w", encoding="ascii") as file:
         for item in originals:
             file.write(json.dumps(asdict(item)) + "\n")
         file.write('"end"\n')
+    temporary.replace(path)
 
 
 def load_manifest(path: Path) -> dict[str, Original]:

@@ -1,0 +1,129 @@
+"""What a person does with a box's changes: look, take, drop. Async over the blocking modes.
+
+Each call holds the session's lock, so that two commands never work on the same changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from anyio import to_thread
+
+from orchestrator.engine.volumes import frozen, running_with
+from orchestrator.errors import WorkspaceError
+from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.apply import OnStep, Target, commit_changes, finish
+from orchestrator.workspace.node import Change, ChangeSet
+from orchestrator.workspace.plan import Left, Plan, Selection, make_plan
+from orchestrator.workspace.record import locked
+from orchestrator.workspace.workspace import Site, Workspace
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What an apply did."""
+
+    changes: tuple[Change, ...]
+    """Now on the host."""
+    left: tuple[Left, ...]
+    """Asked for, but still in the box, each with its reason."""
+    nothing_left: bool
+    """The session has no changes any more, and its workspace is removed."""
+
+    @property
+    def complete(self) -> bool:
+        """True where nothing stayed behind that the person did not allow to."""
+        return all(item.asked_for for item in self.left)
+
+
+async def read_changes(workspace: Workspace) -> ChangeSet:
+    """Return what the box changed; a box that still runs is paused meanwhile."""
+
+    def read() -> ChangeSet:
+        site = workspace.site
+        with locked(site.folder, wait=True), frozen(site.engine, site.record.volume):
+            return workspace.changes()
+
+    return await _in_thread(read, workspace.site)
+
+
+async def apply_changes(
+    workspace: Workspace,
+    changes: ChangeSet,
+    selection: Selection,
+    *,
+    on_step: OnStep | None = None,
+) -> Applied:
+    """Bring the selected changes to the host, all or none of those that can go.
+
+    ``changes`` is what the person looked at: content that is another by now is not applied.
+    Raises WorkspaceError for conflicts that may not be skipped, and while the box runs.
+    """
+    plan = make_plan(changes, selection)
+
+    def carry() -> Applied:
+        with locked(workspace.site.folder):
+            _check_ended(workspace.site)
+            return _carry(workspace, plan, on_step)
+
+    return await _in_thread(carry, workspace.site)
+
+
+async def discard_changes(workspace: Workspace) -> None:
+    """Drop the workspace and everything in it; WorkspaceError while the box runs."""
+
+    def drop() -> None:
+        with locked(workspace.site.folder):
+            _check_ended(workspace.site)
+            workspace.remove()
+
+    await _in_thread(drop, workspace.site)
+
+
+def target_of(site: Site) -> Target:
+    """Return where a workspace's changes are applied."""
+    return Target(Path(site.record.directory), site.record.inode, site.folder)
+
+
+def _carry(workspace: Workspace, plan: Plan, on_step: OnStep | None) -> Applied:
+    target = target_of(workspace.site)
+    if plan.changes:
+        with workspace.content() as content:
+            outcome = commit_changes(target, plan.changes, content, on_step=on_step)
+        workspace.settle(outcome)
+        finish(target)
+    after = workspace.changes()
+    if not after:
+        workspace.remove()
+    return Applied(plan.changes, plan.left, nothing_left=not after)
+
+
+def _check_ended(site: Site) -> None:
+    running = running_with(site.engine, site.record.volume)
+    if running:
+        raise WorkspaceError(
+            f"session {site.record.session}: its box still runs ({', '.join(running)})",
+            hint=f"end it first: glovebox kill {site.record.session}",
+        )
+
+
+async def _in_thread(work: Callable[[], _T], site: Site) -> _T:
+    """Run blocking work; an operating system's error becomes one that names the session."""
+
+    def translated() -> _T:
+        try:
+            return work()
+        except OSError as err:
+            where = f"{err.filename!r}: " if err.filename else ""
+            raise WorkspaceError(
+                f"session {SessionId(site.record.session)}: {where}{err.strerror or err}",
+                hint="nothing is lost; look again with `glovebox diff`",
+            ) from err
+
+    # Not cancelled half-way: an apply that has begun is finished or undone.
+    return await to_thread.run_sync(translated)

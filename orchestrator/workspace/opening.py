@@ -1,0 +1,140 @@
+"""Opens workspaces: a new one for a session, or one that an earlier process left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from orchestrator.config.paths import Paths
+from orchestrator.engine.client import Engine
+from orchestrator.engine.volumes import remove_volume
+from orchestrator.errors import WorkspaceError
+from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.bind import BindWorkspace
+from orchestrator.workspace.empty import EmptyWorkspace
+from orchestrator.workspace.facts import gather_facts
+from orchestrator.workspace.modes import choose_mode
+from orchestrator.workspace.node import WorkspaceMode
+from orchestrator.workspace.overlay import OverlayWorkspace
+from orchestrator.workspace.record import WorkspaceRecord, load_record
+from orchestrator.workspace.sweep import sweep
+from orchestrator.workspace.volume_copy import CopyWorkspace
+from orchestrator.workspace.workspace import Prepared, Site, Workspace, WorkspaceSpec
+
+_KINDS: dict[WorkspaceMode, Callable[[Site], Workspace]] = {
+    "overlay": OverlayWorkspace,
+    "copy": CopyWorkspace,
+    "bind": BindWorkspace,
+    "none": EmptyWorkspace,
+}
+
+
+def prepare_workspace(
+    spec: WorkspaceSpec, *, paths: Paths, engine: Engine
+) -> tuple[Workspace, Prepared]:
+    """Return the session's workspace, ready to be mounted; nothing is left behind on an error.
+
+    A session that has one already goes on with it, in the mode it was begun with.
+    """
+    folder = paths.work(spec.session)
+    old = load_record(folder)
+    if old is not None:
+        _check_same(old, spec)
+        record = old.model_copy(
+            update={
+                "protected": tuple({*old.protected, *spec.protected}),
+                "hidden": tuple({*old.hidden, *spec.hidden}),
+                "image": spec.image,
+            }
+        )
+        workspace = _KINDS[record.mode](Site(record, folder, engine, spec.labels))
+        return workspace, workspace.prepare()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        record, notice = _new_record(spec, folder, engine)
+        workspace = _KINDS[record.mode](Site(record, folder, engine, spec.labels))
+        prepared = workspace.prepare()
+    except BaseException:
+        _drop(spec.session, folder, engine)
+        raise
+    notices = (notice,) if notice else ()
+    return workspace, replace(prepared, notices=(*notices, *prepared.notices))
+
+
+def load_workspace(
+    session: SessionId,
+    *,
+    paths: Paths,
+    engine: Engine,
+    labels: Mapping[str, str] | None = None,
+) -> Workspace:
+    """Return a session's workspace from its record; WorkspaceError where it has none."""
+    folder = paths.work(session)
+    record = load_record(folder)
+    if record is None:
+        raise WorkspaceError(
+            f"session {session}: it has no changes waiting",
+            hint="see the sessions of this directory with `glovebox sessions list`",
+        )
+    return _KINDS[record.mode](Site(record, folder, engine, labels or {}))
+
+
+def volume_name(session: SessionId) -> str:
+    """Return the name of a session's volume."""
+    return f"glovebox-{session}-workspace"
+
+
+def drop_workspace(session: SessionId, *, paths: Paths, engine: Engine) -> None:
+    """Remove a session's workspace even where its record is broken or missing."""
+    folder = paths.work(session)
+    try:
+        record = load_record(folder)
+    except WorkspaceError:
+        record = None
+    if record is None:
+        _drop(session, folder, engine)
+    else:
+        _KINDS[record.mode](Site(record, folder, engine)).remove()
+
+
+def _drop(session: SessionId, folder: Path, engine: Engine) -> None:
+    remove_volume(engine, volume_name(session))
+    sweep(folder)
+
+
+def _new_record(spec: WorkspaceSpec, folder: Path, engine: Engine) -> tuple[WorkspaceRecord, str]:
+    directory = spec.directory.resolve()
+    facts, uid, gid = gather_facts(engine, directory, folder)
+    mode, notice = choose_mode(spec.mode, facts)
+    record = WorkspaceRecord(
+        session=spec.session,
+        mode=mode,
+        directory=str(directory),
+        inode=directory.stat().st_ino,
+        uid=uid,
+        gid=gid,
+        volume=volume_name(spec.session),
+        image=spec.image,
+        started_ns=_file_clock_ns(folder),
+        protected=spec.protected,
+        hidden=spec.hidden,
+        disk_bytes=spec.disk_bytes,
+    )
+    return record, notice
+
+
+def _file_clock_ns(folder: Path) -> int:
+    """Return now by the clock that stamps files, which runs behind the finer system clock."""
+    marker = folder / "started"
+    marker.touch(mode=0o600)
+    return marker.stat().st_ctime_ns
+
+
+def _check_same(old: WorkspaceRecord, spec: WorkspaceSpec) -> None:
+    directory = str(spec.directory.resolve())
+    if directory != old.directory:
+        raise WorkspaceError(
+            f"session {spec.session}: expected to go on in {old.directory}, got {directory}",
+            hint=f"go on there, or drop its changes with `glovebox discard {spec.session}`",
+        )

@@ -1,0 +1,150 @@
+"""Overlay mode: the box writes to an upper directory of ours over the host's directory.
+
+Starting costs the same however large the directory is. The host's directory is only read.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.engine.volumes import (
+    Layers,
+    copier,
+    create_overlay,
+    remove_volume,
+)
+from orchestrator.errors import WorkspaceError
+from orchestrator.schema.ids import SessionId
+from orchestrator.schema.mount import Mount
+from orchestrator.workspace.assemble import assemble
+from orchestrator.workspace.conflicts import SinceStart
+from orchestrator.workspace.globs import path_globs
+from orchestrator.workspace.mask import build_mask
+from orchestrator.workspace.matches import find_matches
+from orchestrator.workspace.node import ChangeSet, Node, fingerprint
+from orchestrator.workspace.prune import prune
+from orchestrator.workspace.record import save_record
+from orchestrator.workspace.staging import OpenContent
+from orchestrator.workspace.sweep import sweep
+from orchestrator.workspace.tree import Tree, open_tree
+from orchestrator.workspace.upper import read_upper
+from orchestrator.workspace.workspace import WORKDIR, Prepared, Site
+
+_HOLE = "/layers"
+
+
+@dataclass(slots=True)
+class OverlayWorkspace:
+    """Layers, from the top: ``upper`` (the box's), ``mask`` (hidden paths), the host's."""
+
+    site: Site
+
+    def prepare(self) -> Prepared:
+        """Lay out the layers and make the volume; a session's upper directory is taken up again."""
+        record, folder = self.site.record, self.site.folder
+        with open_tree(Path(record.directory)) as tree:
+            self._make_layers(tree)
+        # A volume of an earlier run of this session may have layers that no longer hold.
+        remove_volume(self.site.engine, record.volume)
+        layers = Layers(
+            lower=(str(folder / "mask"), str(folder / "lower")),
+            upper=str(folder / "upper"),
+            work=str(folder / "work"),
+        )
+        session = SessionId(record.session)
+        create_overlay(self.site.engine, record.volume, layers, session=session)
+        save_record(folder, record)
+        mount = Mount("volume", record.volume, WORKDIR)
+        return Prepared("overlay", (mount,), record.uid, record.gid)
+
+    def changes(self) -> ChangeSet:
+        """Walk the upper directory; no engine is asked."""
+        record = self.site.record
+        with open_tree(Path(record.directory)) as host, open_tree(self._upper) as upper:
+            observed = read_upper(
+                upper, host, hidden=path_globs(record.hidden), limits=self.site.limits
+            )
+            baseline = SinceStart(record.started_ns, observed.copied_up, record.applied)
+            return assemble(record, observed, host, baseline=baseline, limits=self.site.limits)
+
+    @contextmanager
+    def content(self) -> Iterator[OpenContent]:
+        """Open contents in the upper directory."""
+        with open_tree(self._upper) as upper:
+            yield lambda change: upper.file(change.path)
+
+    def settle(self, outcome: Mapping[str, Node | None]) -> None:
+        """Drop from the upper directory what the host now has itself."""
+        record = self.site.record
+        applied = {path: fingerprint(node) if node else "" for path, node in outcome.items()}
+        changed = record.model_copy(update={"applied": {**record.applied, **applied}})
+        save_record(self.site.folder, changed)
+        self.site = Site(changed, self.site.folder, self.site.engine, self.site.labels)
+        with open_tree(Path(record.directory)) as host, open_tree(self._upper) as upper:
+            prune(upper, host, outcome)
+
+    def remove(self) -> None:
+        """Remove the volume and all layers."""
+        remove_volume(self.site.engine, self.site.record.volume)
+        if os.geteuid() != 0:
+            self._clear_work()
+        stuck = sweep(self.site.folder)
+        if stuck:
+            raise WorkspaceError(
+                f"{self.site.folder}: {', '.join(map(repr, stuck))} cannot be removed",
+                hint="remove the directory as root",
+            )
+
+    @property
+    def _upper(self) -> Path:
+        return self.site.folder / "upper"
+
+    def _make_layers(self, tree: Tree) -> None:
+        record, folder = self.site.record, self.site.folder
+        info = os.fstat(tree.fd)
+        if info.st_ino != record.inode:
+            raise WorkspaceError(
+                f"{record.directory}: this is not the directory that the session worked on",
+                hint="move that one back to this path, or begin a new session",
+            )
+        for name in ("upper", "work"):
+            self._own(folder / name)
+        # The box sees the upper directory's attributes as the workspace's own.
+        self._upper.chmod(info.st_mode & 0o777)
+        lower = folder / "lower"
+        lower.unlink(missing_ok=True)
+        # By a link, whatever characters the directory's own path has.
+        lower.symlink_to(record.directory)
+        sweep(folder / "mask")
+        (folder / "mask").mkdir()
+        build_mask(folder / "mask", tree, find_matches(tree, path_globs(record.hidden)))
+
+    def _own(self, path: Path) -> None:
+        path.mkdir(exist_ok=True)
+        if os.geteuid() == 0:
+            os.chown(path, self.site.record.uid, self.site.record.gid)
+
+    def _clear_work(self) -> None:
+        """Let the engine remove what the kernel made as root in ``work``.
+
+        An archive's file takes the place of a directory, so nothing has to run for it.
+        """
+        work = self.site.folder / "work"
+        if not work.exists() or not any(work.iterdir()):
+            return
+        member = tarfile.TarInfo("work")
+        member.uid, member.gid = os.geteuid(), os.getegid()
+        with io.BytesIO() as buffer:
+            with tarfile.open(fileobj=buffer, mode="w") as archive:
+                archive.addfile(member)
+            data = buffer.getvalue()
+        record = self.site.record
+        mount = Mount("bind", str(work), _HOLE)
+        with copier(self.site.engine, record.image, mount, labels=self.site.labels) as helper:
+            helper.put(_HOLE, [data])

@@ -1,0 +1,192 @@
+"""Copy mode: the host's directory goes into a volume as a tar stream and comes back as one.
+
+For engines on other machines, directories of root, and hosts that cannot lay an overlay.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orchestrator.engine.volumes import copier, create_volume, remove_volume
+from orchestrator.errors import WorkspaceError
+from orchestrator.schema.ids import SessionId
+from orchestrator.schema.mount import Mount
+from orchestrator.workspace.assemble import assemble
+from orchestrator.workspace.contents import plain_node
+from orchestrator.workspace.git_settings import command_settings
+from orchestrator.workspace.globs import path_globs
+from orchestrator.workspace.manifest import Manifest, Original, load_manifest, save_manifest
+from orchestrator.workspace.node import (
+    Change,
+    ChangeSet,
+    Node,
+    Observed,
+    is_git_internal,
+    signature,
+)
+from orchestrator.workspace.record import save_record
+from orchestrator.workspace.spool import Spool
+from orchestrator.workspace.staging import OpenContent
+from orchestrator.workspace.sweep import sweep
+from orchestrator.workspace.tar_in import TarIn
+from orchestrator.workspace.tar_out import TarOut
+from orchestrator.workspace.tree import Tree, open_tree
+from orchestrator.workspace.workspace import WORKDIR, Prepared, Site
+
+_PREFIX = WORKDIR.lstrip("/")
+
+
+@dataclass(slots=True)
+class CopyWorkspace:
+    """A volume, and a manifest of what went into it."""
+
+    site: Site
+    _spool: Spool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Contents that come back are kept in the session's folder."""
+        self._spool = Spool(self.site.folder / "contents")
+
+    def prepare(self) -> Prepared:
+        """Fill the volume, or take up the one that this session has already."""
+        record = self.site.record
+        notices: tuple[str, ...] = ()
+        if not self._manifest.exists():
+            notices = self._fill()
+            save_record(self.site.folder, record)
+        mount = Mount("volume", record.volume, WORKDIR)
+        return Prepared("copy", (mount,), record.uid, record.gid, notices=notices)
+
+    def changes(self) -> ChangeSet:
+        """Read the whole volume back and compare it with the manifest."""
+        record = self.site.record
+        originals = load_manifest(self._manifest)
+        box = self._read_volume(originals)
+        manifest = Manifest(originals)
+        with open_tree(Path(record.directory)) as host:
+            observed = self._observe(originals, box, host)
+            return assemble(record, observed, host, baseline=manifest, limits=self.site.limits)
+
+    @contextmanager
+    def content(self) -> Iterator[OpenContent]:
+        """Open contents that the last ``changes`` kept."""
+        yield self._open
+
+    def settle(self, outcome: Mapping[str, Node | None]) -> None:
+        """Write applied changes into the manifest as if they had gone in."""
+        originals = load_manifest(self._manifest)
+        with open_tree(Path(self.site.record.directory)) as host:
+            for path, node in outcome.items():
+                info = host.lstat(path)
+                if node is None or info is None:
+                    originals.pop(path, None)
+                else:
+                    originals[path] = Original(path, node, signature(info))
+        save_manifest(self._manifest, originals.values())
+
+    def remove(self) -> None:
+        """Remove the volume and the folder."""
+        remove_volume(self.site.engine, self.site.record.volume)
+        stuck = sweep(self.site.folder)
+        if stuck:
+            raise WorkspaceError(f"{self.site.folder}: {stuck[0]!r} cannot be removed")
+
+    @property
+    def _manifest(self) -> Path:
+        return self.site.folder / "manifest.jsonl"
+
+    def _fill(self) -> tuple[str, ...]:
+        record, engine = self.site.record, self.site.engine
+        # What an earlier, interrupted filling left would be taken for the box's work.
+        remove_volume(engine, record.volume)
+        create_volume(engine, record.volume, session=SessionId(record.session))
+        mount = Mount("volume", record.volume, WORKDIR)
+        try:
+            with open_tree(Path(record.directory)) as tree:
+                out = TarOut(
+                    tree,
+                    path_globs(record.hidden),
+                    self.site.limits,
+                    owner=(record.uid, record.gid),
+                    prefix=_PREFIX,
+                )
+                with copier(engine, record.image, mount, labels=self.site.labels) as helper:
+                    helper.put("/", out.stream())
+            save_manifest(self._manifest, out.originals)
+        except BaseException:
+            self._manifest.unlink(missing_ok=True)
+            remove_volume(engine, record.volume)
+            raise
+        return tuple(f"not copied into the box: {line}" for line in out.left_out)
+
+    def _read_volume(self, originals: Mapping[str, Original]) -> dict[str, Node]:
+        record = self.site.record
+        self._spool.clear()
+
+        def known(path: str) -> str:
+            original = originals.get(path)
+            return original.node.sha256 if original is not None else ""
+
+        mount = Mount("volume", record.volume, WORKDIR)
+        with copier(self.site.engine, record.image, mount, labels=self.site.labels) as helper:
+            return TarIn(_PREFIX, self.site.limits, self._spool, known).read(helper.get(WORKDIR))
+
+    def _observe(
+        self, originals: Mapping[str, Original], box: Mapping[str, Node], host: Tree
+    ) -> Observed:
+        base = {path: original.node for path, original in originals.items()}
+        inside = [path for path in {*base, *box} if is_git_internal(path)]
+        settings: tuple[str, ...] = ()
+        for path in sorted(inside):
+            if path.lower().endswith(".git/config") and path in box:
+                settings += self._settings(box[path])
+        return Observed(
+            base={path: node for path, node in base.items() if not is_git_internal(path)},
+            box={path: node for path, node in box.items() if not is_git_internal(path)},
+            inside_git=sum(_differs(base.get(path), box.get(path)) for path in inside),
+            git_settings=settings,
+            kept=_unseen(base, box, host),
+        )
+
+    def _settings(self, node: Node) -> tuple[str, ...]:
+        kept = self._spool.path(node.sha256) if node.sha256 else None
+        if kept is None or not kept.exists():
+            return ()
+        return command_settings(kept.read_text("utf-8", "replace"))
+
+    def _open(self, change: Change) -> AbstractContextManager[int]:
+        return _opened(self._spool, change)
+
+
+@contextmanager
+def _opened(spool: Spool, change: Change) -> Iterator[int]:
+    fd = spool.open(change.new.sha256 if change.new is not None else "")
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def _unseen(base: Mapping[str, Node], box: Mapping[str, Node], host: Tree) -> frozenset[str]:
+    """Return directories gone from the box that hold something which never went in."""
+    kept: set[str] = set()
+    for path, node in base.items():
+        twin = box.get(path)
+        gone = twin is None or twin.type != "directory"
+        info = host.lstat(path) if node.type == "directory" and gone else None
+        if info is None or plain_node(host, path, info).type != "directory":
+            continue
+        if any(child.path not in base for child in host.children(path)):
+            parts = path.split("/")
+            kept.update("/".join(parts[: count + 1]) for count in range(len(parts)))
+    return frozenset(kept)
+
+
+def _differs(old: Node | None, new: Node | None) -> bool:
+    if old is None or new is None:
+        return (old or new) is not None and "directory" not in {n.type for n in (old, new) if n}
+    return (old.type, old.sha256, old.target) != (new.type, new.sha256, new.target)

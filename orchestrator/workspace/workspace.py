@@ -1,0 +1,92 @@
+"""The words of a workspace: what it is asked for, what it gives a box, what it can do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from orchestrator.engine.client import Engine
+from orchestrator.schema.ids import SessionId
+from orchestrator.schema.mount import Mount
+from orchestrator.workspace.node import ChangeSet, Limits, Node, WorkspaceMode
+from orchestrator.workspace.record import WorkspaceRecord
+from orchestrator.workspace.staging import OpenContent
+
+WORKDIR = "/workspace"
+"""Where the workspace is in every box."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSpec:
+    """What a session wants."""
+
+    session: SessionId
+    directory: Path
+    mode: WorkspaceMode
+    image: str
+    """Any image that the engine has: copying needs a container, which is never started."""
+    protected: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    disk_bytes: int = Limits().bytes
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """For the containers that copy; they are gone when a call returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What the box needs to be made with."""
+
+    mode: WorkspaceMode
+    mounts: tuple[Mount, ...]
+    uid: int
+    gid: int
+    workdir: str = WORKDIR
+    notices: tuple[str, ...] = ()
+    """What the person should know, one line each, raw."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """One session's workspace: its record, its folder in the state, the engine."""
+
+    record: WorkspaceRecord
+    folder: Path
+    engine: Engine
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> Limits:
+        """How much is read back from the box."""
+        return Limits(bytes=self.record.disk_bytes)
+
+
+class Workspace(Protocol):
+    """One mode's way in and out. The calls block; nothing may run in the box but in ``prepare``."""
+
+    @property
+    def site(self) -> Site:
+        """Return what the workspace stands on."""
+        ...
+
+    def prepare(self) -> Prepared:
+        """Make what the box mounts, or find it again; nothing is half made on an error."""
+        ...
+
+    def changes(self) -> ChangeSet:
+        """Return what the box changed, judged, against the host as it is now."""
+        ...
+
+    def content(self) -> AbstractContextManager[OpenContent]:
+        """Give access to the box's contents as the last ``changes`` saw them."""
+        ...
+
+    def settle(self, outcome: Mapping[str, Node | None]) -> None:
+        """Take applied changes as the new base."""
+        ...
+
+    def remove(self) -> None:
+        """Remove everything but the host's directory; what is already gone is no error."""
+        ...
