@@ -17,10 +17,10 @@ from orchestrator.workspace.contents import plain_node, read_node
 from orchestrator.workspace.git_settings import MAX_CONFIG_BYTES, command_settings
 from orchestrator.workspace.globs import PathGlobs
 from orchestrator.workspace.node import Limits, Node, Observed, is_git_internal
+from orchestrator.workspace.origin import ORIGIN, origin_inode
+from orchestrator.workspace.prune import OPAQUE
 from orchestrator.workspace.tree import Found, Tree
 
-_OPAQUE = "user.overlay.opaque"
-_ORIGIN = "user.overlay.origin"
 _NO_MARK = {errno.ENODATA, errno.EOPNOTSUPP}
 
 
@@ -45,7 +45,10 @@ class _Reading:
     limits: Limits
     base: dict[str, Node] = field(default_factory=dict)
     box: dict[str, Node] = field(default_factory=dict)
-    copied_up: set[str] = field(default_factory=set)
+    origins: dict[str, int] = field(default_factory=dict)
+    """Inode of the host file that a box's file or directory was copied from."""
+    inodes: set[int] = field(default_factory=set)
+    """Of everything in ``base``."""
     git_settings: tuple[str, ...] = ()
     inside_git: int = 0
     kept: set[str] = field(default_factory=set)
@@ -77,7 +80,8 @@ class _Reading:
             box=self.box,
             inside_git=self.inside_git,
             git_settings=self.git_settings,
-            copied_up=frozenset(self.copied_up),
+            # What the box moved or linked has the mark of a host file that is still there.
+            copied_up=frozenset(p for p, ino in self.origins.items() if ino not in self.inodes),
             kept=frozenset(self.kept),
         )
 
@@ -108,8 +112,7 @@ class _Reading:
             )
         try:
             with self.upper.file(path) as fd:
-                if _mark(fd, _ORIGIN):
-                    self.copied_up.add(path)
+                self._note_origin(path, fd)
             return read_node(self.upper, path, node)
         except PermissionError:
             return replace(node, trouble=f"its mode {node.mode:04o} lets nobody read it")
@@ -121,29 +124,37 @@ class _Reading:
             )
         try:
             with self.upper.directory(path) as fd:
-                if _mark(fd, _ORIGIN):
-                    self.copied_up.add(path)
+                self._note_origin(path, fd)
         except PermissionError:
             return replace(node, trouble=f"its mode {node.mode:04o} lets nobody list it")
         return node
 
+    def _note_origin(self, path: str, fd: int) -> None:
+        inode = origin_inode(_mark(fd, ORIGIN))
+        if inode is not None:
+            self.origins[path] = inode
+
     def _opaque(self, path: str) -> bool:
         with self.upper.directory(path) as fd:
-            return _mark(fd, _OPAQUE) == b"y"
+            return _mark(fd, OPAQUE) == b"y"
 
     def _add_base(self, path: str, *, everything: bool) -> None:
         """Record what the host has at ``path``, and below it when the box sees none of it."""
         info = self.host.lstat(path)
         if info is None or self.hidden.covers(path):
             return
-        self.base.setdefault(path, plain_node(self.host, path, info))
+        self._record(path, info)
         if everything and stat.S_ISDIR(info.st_mode):
             for found in self.host.walk(path, enter=self._enter_base):
                 self._count(found.path)
                 if self._never_seen(found):
                     self._keep(found.path)
                 else:
-                    self.base.setdefault(found.path, plain_node(self.host, found.path, found.stat))
+                    self._record(found.path, found.stat)
+
+    def _record(self, path: str, info: os.stat_result) -> None:
+        self.base.setdefault(path, plain_node(self.host, path, info))
+        self.inodes.add(info.st_ino)
 
     def _enter_base(self, found: Found) -> bool:
         return not self._never_seen(found)
