@@ -12,6 +12,7 @@ FLOOR = "floor"
 """Layer of what no policy lifts."""
 MAX_NOTES = 8
 _MAX_NOTE = 300
+_DEFAULTS = ("default", "tool:default")
 
 
 def poll(
@@ -46,7 +47,7 @@ def count(votes: Sequence[Decision], *, risks: tuple[Risk, ...] = ()) -> Decisio
     effect = max((vote.effect for vote in votes), key=STRICTNESS.__getitem__)
     equals = [vote for vote in votes if vote.effect == effect]
     chosen = max(
-        equals, key=lambda vote: (vote.unyielding, vote.always, not vote.rule.startswith("default"))
+        equals, key=lambda vote: (vote.unyielding, vote.always, not vote.rule.startswith(_DEFAULTS))
     )
     return replace(
         chosen,

@@ -43,7 +43,10 @@ def check_glob(pattern: str) -> None:
         raise ValueError(f"path glob {pattern!r}: '.' and '..' are not used in globs")
     if pattern.count("**/") > _MAX_DOUBLE_STARS or pattern.count("*") > _MAX_STARS:
         raise ValueError(f"path glob {pattern!r}: too many stars; split it into several globs")
-    re.compile(_regex(pattern))
+    try:
+        re.compile(_regex(pattern))
+    except re.error as err:
+        raise ValueError(f"path glob {pattern!r}: {err.msg}") from err
 
 
 def check_relative_glob(pattern: str) -> None:

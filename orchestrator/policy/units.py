@@ -56,7 +56,9 @@ def show_duration(seconds: float) -> str:
         count = seconds / _SECONDS[unit]
         if count >= 1 and count.is_integer():
             return f"{int(count)}{unit}"
-    return f"{seconds:g}s" if seconds >= 1 else f"{seconds * 1000:g}ms"
+    if seconds < 1:
+        return f"{seconds * 1000:g}ms"
+    return f"{seconds:.3f}".rstrip("0").rstrip(".") + "s"
 
 
 def show_size(size: int) -> str:

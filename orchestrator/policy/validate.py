@@ -83,7 +83,7 @@ def _describe(tree: Node, details: ErrorDetails, model: type[BaseModel]) -> tupl
         return place, f"unknown key {str(loc[-1])!r}{inside}{nearest(str(loc[-1]), known)}"
     if kind == "missing":
         return place_of(tree, loc[:-1]), f"{where or 'the file'} needs the key {loc[-1]!r}"
-    return place, f"{_label(loc)}: {_problem(tree, loc, details)}"
+    return place, f"{_label(loc) or 'the file'}: {_problem(tree, loc, details)}"
 
 
 def _problem(tree: Node, loc: Loc, details: ErrorDetails) -> str:

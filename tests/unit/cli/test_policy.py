@@ -1,0 +1,167 @@
+"""``glovebox policy``, run as users run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def glovebox(tmp_path):
+    """Runs the command with a clean configuration in an empty directory."""
+
+    def run(*arguments: str, stdin: str = ""):
+        environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "PYTHONPATH": str(ROOT),
+            "GLOVEBOX_CONFIG": str(tmp_path / "config"),
+        }
+        return subprocess.run(
+            [sys.executable, "-c", "from orchestrator.cli.main import main; main()", *arguments],
+            cwd=tmp_path,
+            env=environ,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes a file below the run's directory."""
+
+    def write(name: str, text: str) -> str:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return name
+
+    return write
+
+
+def test_lint_names_line_and_nearest_and_exits_7(glovebox, written):
+    """A typo in a policy stops a pipeline, and says how to mend it."""
+    bad = written("bad.yaml", "version: 1\nname: bad\ncommnads: {default: allow}\n")
+    done = glovebox("policy", "lint", bad)
+
+    assert done.returncode == 7
+    assert "bad.yaml:3: unknown key 'commnads'; nearest: 'commands'" in done.stderr
+    assert done.stdout == ""
+
+
+def test_lint_of_several_files_tells_all_errors_and_remarks(glovebox, written):
+    """One bad file does not hide what is said of another."""
+    odd = written("odd.yaml", "version: 1\nname: odd\naudit: {sign: false}\n")
+    bad = written("bad.yaml", "version: 1\nname: bad\nlimits: {steps: 0}\n")
+    done = glovebox("policy", "lint", bad, odd, "default", "--json")
+    data = json.loads(done.stdout)
+
+    assert done.returncode == 7
+    assert data["errors"][0].startswith("bad.yaml:3: ")
+    assert [(item["file"], item["line"]) for item in data["remarks"]] == [("odd.yaml", 3)]
+
+
+def test_lint_of_a_sound_policy_is_silent(glovebox):
+    """Exit 0, nothing to say."""
+    done = glovebox("policy", "lint", "default", "strict")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_show_effective_names_the_layer_behind_each_value(glovebox, written):
+    """The user's own file is a layer of its own."""
+    written("config/policy.yaml", "version: 1\nname: mine\nlimits: {steps: 7}\n")
+    done = glovebox("policy", "show", "--effective")
+
+    assert done.returncode == 0
+    assert "limits.steps" in done.stdout
+    steps = next(line for line in done.stdout.split("\n") if line.startswith("limits.steps"))
+    assert steps.split()[1:3] == ["7", "[user"]
+    assert "config/policy.yaml:3" in steps
+    assert (
+        "7"
+        not in next(
+            line
+            for line in glovebox("policy", "show").stdout.split("\n")
+            if line.startswith("limits.steps")
+        ).split()
+    )
+
+
+def test_show_json_is_one_object(glovebox):
+    """For machines."""
+    data = json.loads(glovebox("policy", "show", "--policy", "strict", "--json").stdout)
+
+    assert data["name"] == "strict"
+    assert data["settings"]["limits.steps"]["value"] == 20
+
+
+def test_explain_underlines_and_names_rule_layer_and_line(glovebox):
+    """A person sees which part, which rule and what would change it."""
+    done = glovebox("policy", "explain", "ls; rm -rf src")
+
+    assert done.returncode == 0
+    assert done.stdout.startswith("ASK\n")
+    assert "^^^" in done.stdout
+    assert "risk:destructive (session, policies/default.yaml:" in done.stdout
+
+
+def test_explain_reads_stdin_and_paths(glovebox):
+    """A script's text comes by stdin, a path by an option."""
+    by_stdin = json.loads(glovebox("policy", "explain", "-", "--json", stdin="git push\n").stdout)
+    write = json.loads(glovebox("policy", "explain", "--write", ".git/config", "--json").stdout)
+    read = json.loads(glovebox("policy", "explain", "--read", "/etc/passwd", "--json").stdout)
+
+    assert "publishes" in by_stdin["risks"]
+    assert (write["effect"], write["rule"]) == ("ask", "protected")
+    assert (read["effect"], read["layer"]) == ("deny", "floor")
+
+
+@pytest.mark.parametrize("arguments", [(), ("ls", "--read", "a")])
+def test_explain_wants_exactly_one_subject(glovebox, arguments):
+    """Ambiguity is a usage error."""
+    done = glovebox("policy", "explain", *arguments)
+
+    assert done.returncode == 2
+    assert "expected one of" in done.stderr
+
+
+def test_cases_that_hold_exit_0_and_those_that_fail_exit_1(glovebox, written):
+    """A pipeline can stand on the exit code."""
+    good = written("good.yaml", "- {id: a, command: ls, expect: allow}\n")
+    bad = written("bad.yaml", "- {id: b, command: git push, expect: allow}\n")
+
+    assert glovebox("policy", "test", good).returncode == 0
+    done = glovebox("policy", "test", good, bad, "--policy", "default", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == {
+        "passed": 1,
+        "failed": [{"id": "b", "expected": "allow", "got": "ask", "rule": "risk:publishes"}],
+    }
+    text = glovebox("policy", "test", bad).stdout
+    assert text.startswith("b: expected allow, got ask by risk:publishes: ")
+    assert text.endswith("0 passed, 1 failed\n")
+
+
+def test_a_case_file_that_cannot_be_read_is_an_error(glovebox, tmp_path):
+    """Nothing judged is not everything held."""
+    (tmp_path / "latin.yaml").write_bytes(b"- {id: \xe9}")
+
+    assert glovebox("policy", "test", "none.yaml").returncode == 7
+    assert glovebox("policy", "test", "latin.yaml").returncode == 7
+
+
+def test_schema_is_json(glovebox):
+    """Editors read it from stdout."""
+    assert "commands" in json.loads(glovebox("policy", "schema").stdout)["properties"]

@@ -1,0 +1,88 @@
+"""The verdict on one request."""
+
+import pytest
+
+from orchestrator.policy.evaluate import evaluate
+from orchestrator.schema.request import ExecRequest, ReadRequest
+from orchestrator.shell.analysis import Finding
+from tests.support.commands import ScriptedReader, analysis, command
+
+OPEN = (
+    "tools: {default: allow}\ncommands: {default: allow, risks: {publishes: ask, opaque: deny}}\n"
+)
+RUN = ExecRequest("anything", "/workspace/sub", 10)
+
+
+def test_a_command_that_nothing_objects_to_is_allowed(load):
+    """The command's own vote is named, not the tool's."""
+    reader = ScriptedReader(analysis(command("ls")))
+    decision = evaluate(load(p=OPEN), RUN, tool="bash", read=reader)
+
+    assert (decision.effect, decision.rule, decision.layer) == ("allow", "default", "session")
+    assert reader.asked == [("anything", "/workspace/sub")]
+
+
+def test_risks_are_listed_once_whoever_decides(load):
+    """All classes found ride on the decision."""
+    found = tuple(Finding(risk, risk, (0, 1)) for risk in ("publishes", "opaque", "publishes"))
+    reader = ScriptedReader(analysis(command("x"), findings=found))
+    decision = evaluate(load(p=OPEN), RUN, tool="bash", read=reader)
+
+    assert decision.risks == ("publishes", "opaque")
+    assert decision.rule == "risk:opaque"
+
+
+def test_a_tool_nobody_votes_on_is_refused(load):
+    """A new tool has no permission by being new."""
+    policy = load(p="tools: {bash: allow}\ncommands: {default: allow}")
+    decision = evaluate(policy, RUN, tool="other", read=ScriptedReader(analysis(command("ls"))))
+
+    assert (decision.effect, decision.rule) == ("deny", "unmatched")
+    assert "'other'" in decision.reason
+
+
+@pytest.mark.parametrize("effect", ["ask", "deny"])
+def test_a_tool_s_vote_counts_for_all_it_does(load, effect):
+    """A denied tool runs not even harmless commands."""
+    policy = load(p=f"tools: {{default: {effect}}}\ncommands: {{default: allow}}")
+    decision = evaluate(policy, RUN, tool="bash", read=ScriptedReader(analysis(command("ls"))))
+
+    assert (decision.effect, decision.rule) == (effect, "tool:default")
+    assert decision.always is (effect == "ask")
+
+
+def test_an_error_inside_the_gate_is_a_refusal_that_says_so(load):
+    """A call that cannot be judged does not run, and evaluate does not raise."""
+    decision = evaluate(load(p=OPEN), RUN, tool="bash", read=ScriptedReader(RuntimeError("boom")))
+
+    assert (decision.effect, decision.rule, decision.layer) == ("deny", "gate-error", "floor")
+    assert "RuntimeError: boom" in decision.reason
+
+
+def test_an_empty_policy_allows_nothing(load):
+    """Silence is a no for commands, files and tools alike."""
+    policy = load(p="limits: {steps: 1}")
+    reader = ScriptedReader(analysis(command("ls")))
+
+    assert evaluate(policy, RUN, tool="bash", read=reader).effect == "deny"
+    request = ReadRequest("/workspace/a", resolved="/workspace/a")
+    assert evaluate(policy, request, tool="read").effect == "deny"
+
+
+def test_a_file_request_is_judged_without_reading_a_command(load):
+    """The tool's vote and the path's vote are both needed."""
+    policy = load(p="tools: {read: allow}\nfiles: {read: {default: allow}}")
+    request = ReadRequest("/workspace/a", resolved="/workspace/a")
+
+    assert evaluate(policy, request, tool="read").effect == "allow"
+    assert evaluate(policy, request, tool="grep").effect == "deny"
+
+
+def test_the_real_reader_is_used_by_default(load):
+    """The gate reads the command it is given."""
+    text = OPEN + "  \n"
+    policy = load(p=text.replace("publishes: ask", "publishes: ask, destructive: ask"))
+    decision = evaluate(policy, ExecRequest("ls; rm -rf src", "/workspace", 10), tool="bash")
+
+    assert (decision.effect, decision.rule) == ("ask", "risk:destructive")
+    assert decision.span is not None

@@ -1,0 +1,180 @@
+"""The policies that ship do what they say."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.lint import lint_layer
+from orchestrator.schema.request import ExecRequest, ReadRequest, WriteRequest
+from orchestrator.shell.analysis import Finding
+from tests.support.commands import ScriptedReader, analysis, command
+
+FOLDER = Path(__file__).parents[3] / "policies"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+BOX_ONLY = Path(__file__).parents[2] / "support" / "policies" / "box-only.yaml"
+
+
+def _risk(policy, risk, severity="ask"):
+    found = (Finding(risk, risk, (0, 1), severity=severity),)
+    reader = ScriptedReader(analysis(command("x"), findings=found))
+    return evaluate(policy, ExecRequest("x", "/workspace", 10), tool="bash", read=reader)
+
+
+def _file(policy, make, path):
+    request = WriteRequest(path, "") if make is WriteRequest else ReadRequest(path)
+    return evaluate(policy, replace(request, resolved=path), tool="write")
+
+
+def test_the_five_policies_ship():
+    """The names that the manual gives are there."""
+    assert {"default", "offline", "strict", "untrusted-repo", "yolo"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_policy_loads_and_is_described(shipped, name):
+    """It is called what its file is called, and its examples hold."""
+    policy = shipped(name)
+
+    assert policy.layers[0].document.name == name
+    assert policy.layers[0].document.description
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_policy_gives_lint_nothing_unmeant(shipped, name):
+    """Only what is meant: yolo allows on purpose."""
+    remarks = [item.text for item in lint_layer(shipped(name).layers[0])]
+
+    assert remarks == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_shipped_policy_keeps_the_box_shut(shipped, name):
+    """No shipped policy opens the network, in-box models, hooks or keys."""
+    policy = shipped(name)
+
+    assert policy.network.default == "deny"
+    assert policy.network.rules == ()
+    assert policy.models_in_box == "deny"
+    assert policy.sandbox.read_only_root
+    assert {"no_network", "non_root", "seccomp", "no_new_privileges"} <= set(policy.sandbox.require)
+    assert policy.audit_sign
+    assert _file(policy, WriteRequest, "/workspace/.git/hooks/pre-commit").unyielding
+    assert _file(policy, WriteRequest, "/workspace/sub/.vscode/tasks.json").effect == "ask"
+    assert _file(policy, ReadRequest, "/workspace/app/.env").effect == "deny"
+    assert _file(policy, ReadRequest, "/workspace/app/.env.example").effect != "deny"
+    assert _risk(policy, "evasion").effect == "deny"
+    assert _risk(policy, "opaque", "high").effect != "allow"
+    for risk in ("publishes", "upload", "secrets"):
+        assert _risk(policy, risk).effect != "allow"
+    for risk in ("destructive", "exhaustion", "privilege", "persistence", "remote_code"):
+        assert _risk(policy, risk, "high").effect != "allow"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(".env", "deploy/.env.production", "a/id_ed25519", "certs/server.key", ".aws/credentials"),
+        *("privkey.pem", "my-private-key.pem", "terraform.tfstate", "home/.ssh/config"),
+    ],
+)
+def test_default_hides_secrets(shipped, path):
+    """Files that hold secrets are not read."""
+    assert _file(shipped("default"), ReadRequest, f"/workspace/{path}").rule == "hidden"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(".env.example", ".env.sample", ".env.template", "env.py", "cacert.pem", "id_rsa.pub"),
+        *("keys.py", "src/key.ts", "docs/ssh.md", "terraform.tf"),
+    ],
+)
+def test_default_shows_what_only_looks_like_a_secret(shipped, path):
+    """Templates, certificates and code stay visible."""
+    assert _file(shipped("default"), ReadRequest, f"/workspace/{path}").effect == "allow"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".gitignore",
+        ".github/ISSUE_TEMPLATE/bug.md",
+        "src/a.py",
+        "README.md",
+        "Makefile",
+        "package.json",
+    ],
+)
+def test_default_does_not_ask_about_ordinary_files(shipped, path):
+    """A question for each edit is a question nobody reads."""
+    assert _file(shipped("default"), WriteRequest, f"/workspace/{path}").effect == "allow"
+
+
+def test_yolo_asks_nothing_that_discard_undoes(shipped):
+    """Deletes in the workspace run; what leaves the box or cannot be read is asked."""
+    policy = shipped("yolo")
+
+    assert _risk(policy, "destructive").effect == "allow"
+    assert _risk(policy, "exhaustion").effect == "allow"
+    assert _risk(policy, "publishes").effect == "ask"
+    assert _risk(policy, "opaque").effect == "ask"
+    assert _risk(policy, "destructive", "high").effect == "ask"
+    assert _file(policy, WriteRequest, "/home/agent/.bashrc").effect == "allow"
+
+
+def test_strict_is_short_and_asks_before_commands(shipped):
+    """The numbers of the manual; readers run, everything else asks."""
+    policy = shipped("strict")
+
+    assert (policy.limits.steps, policy.limits.tokens) == (20, 100_000)
+    for text, effect in (
+        ("ls -la", "allow"),
+        ("cat a | grep x | wc -l", "allow"),
+        ("git status --short", "allow"),
+        ("make test", "ask"),
+        ("./ls", "ask"),
+    ):
+        assert evaluate(policy, ExecRequest(text, "/workspace", 9), tool="bash").effect == effect
+    assert _file(policy, WriteRequest, "/workspace/src/a.py").effect == "allow"
+
+
+def test_untrusted_repo_shares_nothing_live_and_publishes_nothing(shipped):
+    """No live mount, no downloaded code, no publishing, one answer a question."""
+    policy = shipped("untrusted-repo")
+
+    assert "bind" not in policy.workspace.modes
+    for risk in ("remote_code", "publishes", "upload", "secrets"):
+        assert _risk(policy, risk).effect == "deny"
+    assert policy.approvals.scopes == ("once",)
+    assert _file(policy, WriteRequest, "/workspace/Makefile").rule == "protected"
+
+
+def test_offline_allows_only_models_of_this_machine(shipped):
+    """Inheriting from default does not bring its models along."""
+    policy = shipped("offline")
+
+    assert policy.model_allowed("local")
+    assert policy.model_allowed("scripted:demo.yaml")
+    assert not policy.model_allowed("anthropic/claude")
+    assert _risk(policy, "remote_code").effect == "deny"
+
+
+def test_default_allows_any_model_the_user_configures(shipped):
+    """The user chooses on the command line."""
+    assert shipped("default").model_allowed("anthropic/x")
+
+
+def test_two_policies_together_keep_the_later_one_s_settings(shipped):
+    """--policy default --policy offline reads as offline."""
+    assert not shipped("default", "offline").model_allowed("anthropic/x")
+
+
+def test_box_only_lets_every_command_through(shipped):
+    """Probes of the box meet no gate but the floor."""
+    policy = shipped(str(BOX_ONLY))
+
+    for risk in ("destructive", "privilege", "opaque", "evasion", "exhaustion", "secrets"):
+        assert _risk(policy, risk, "high").effect == "allow"
+    assert not policy.workspace.protected
