@@ -10,6 +10,7 @@ import io
 import os
 import site
 import sys
+from importlib import import_module
 from typing import Any
 
 from headers import dimensions
@@ -57,27 +58,30 @@ def load(handle: int, size: int, media_type: str) -> dict[str, Any]:
     width, height = measured
     if width * height > MAX_PIXELS:
         raise Refusal("too_large", f"{media_type} of {width}x{height}: over {MAX_PIXELS} pixels")
-    fits = max(width, height) <= MAX_EDGE and size <= MAX_BYTES
-    if _pillow() is None:
-        if fits:
-            return _answer(data, media_type, measured, measured)
-        raise Refusal(
-            "too_large",
-            f"{media_type} of {width}x{height} and {size} bytes: more than {MAX_EDGE} pixels or "
-            f"{MAX_BYTES} bytes, and the image has no PIL (python3-pil) to scale it down",
-        )
-    return _checked(data, media_type, measured, fits=fits)
+    return (checked if _has_pillow() else unchecked)(data, media_type, measured)
 
 
-def _checked(
-    data: bytes, media_type: str, measured: tuple[int, int], *, fits: bool
-) -> dict[str, Any]:
+def unchecked(data: bytes, media_type: str, measured: tuple[int, int]) -> dict[str, Any]:
+    """Return a picture that fits as it is; the way where the image has no PIL."""
+    if _fits(data, measured):
+        return _answer(data, media_type, measured, measured)
+    raise Refusal(
+        "too_large",
+        f"{media_type} of {measured[0]}x{measured[1]} and {len(data)} bytes: more than {MAX_EDGE} "
+        f"pixels or {MAX_BYTES} bytes, and the image has no PIL (python3-pil) to scale it down",
+    )
+
+
+def checked(data: bytes, media_type: str, measured: tuple[int, int]) -> dict[str, Any]:
+    """Return a picture that PIL could decode, scaled down where it does not fit."""
     from PIL import Image, ImageOps  # noqa: PLC0415 - heavy, and absent from some images
 
+    form = media_type.removeprefix("image/").upper()
     try:
-        with Image.open(io.BytesIO(data)) as opened:
+        # Only the format that was sniffed: PIL's other decoders are no target.
+        with Image.open(io.BytesIO(data), formats=[form]) as opened:
             opened.load()
-            if fits:
+            if _fits(data, measured):
                 return _answer(data, media_type, measured, measured)
             upright = ImageOps.exif_transpose(opened)
             encoded, kind, shape = _shrunk(upright)
@@ -124,11 +128,15 @@ def _answer(
     }
 
 
-def _pillow() -> Any:
-    """Return PIL's Image module, or None; the server runs without site directories (-S)."""
+def _fits(data: bytes, shape: tuple[int, int]) -> bool:
+    return max(shape) <= MAX_EDGE and len(data) <= MAX_BYTES
+
+
+def _has_pillow() -> bool:
+    """Look for PIL where packages lie; the server itself runs without these directories (-S)."""
     sys.path += [folder for folder in site.getsitepackages() if folder not in sys.path]
     try:
-        from PIL import Image  # noqa: PLC0415 - heavy, and absent from some images
+        import_module("PIL.Image")
     except ImportError:
-        return None
-    return Image
+        return False
+    return True
