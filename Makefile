@@ -33,6 +33,7 @@ demo: image local ## see the whole thing work, with no key
 	@$(BIN)/glovebox demo $(ARGS)
 
 test: image local check ## run every check and every test; ARGS go to pytest
+	@test -e .venv/.local || { echo "test: the tests of the local model need it; run make local" >&2; exit 1; }
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-user: image local ## run the tests that need the engine again as a plain user (asks for root)
