@@ -9,25 +9,31 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The box's answer: ``data`` on success, or an ``error`` the model can act on.
+    r"""The box's answer: ``data`` on success, or an ``error`` the model can act on.
 
     ``data`` by request kind (all text is valid UTF-8 with U+FFFD for bad bytes):
 
     - exec: ``exit_code: int|None, signal: int|None, timed_out: bool, cancelled: bool,
       head: str, tail: str, total_bytes: int, total_lines: int, spill: str|None,
       duration_ms: float, limit: str|None`` (``memory|pids|disk|output`` where one ended it)
-    - read: ``type: text|image|binary|empty|directory``; text: ``text, start, lines, total_lines,
-      total_bytes, next_offset: int|None, cut_lines: [{line, shown, bytes}]``;
-      image: ``media_type, data, width, height, original_width, original_height``; binary: ``bytes``
+    - read: ``type: text|image|binary|empty``; text: ``text, start, lines, total_lines: int|None
+      (None for gigabytes), total_bytes, next_offset: int|None, cut_lines: [{line, shown, bytes}]``;
+      image: ``media_type, data, width, height, original_width, original_height``; binary:
+      ``bytes``, and ``note`` for a damaged picture
     - write: ``bytes, created: bool, diff: str``
-    - edit: ``replacements: int, lines: [int], diff: str``
-    - grep: ``matches: [{path, line, text, cut: bool, context: bool}], total, limited: bool``
-    - find: ``paths: [str], total, limited: bool`` · ls: ``entries: [{name, type, size}], total,
-      limited: bool, notes: [str]``
+    - edit: ``replacements: int, lines: [int]`` (first lines of the changes)``, diff: str``
+    - grep: ``matches: [{path, line, text, cut: bool, context: bool, length: int where cut}], total,
+      limited: bool, notes: [str]``; ``total`` counts what is returned, context left out
+    - find: ``paths: [str], total, limited: bool, notes: [str]``
+    - ls: ``entries: [{name, type, size, target of a link}], total, limited: bool, notes: [str]``
+
+    Paths and names are in the escaped form that every request takes back (a backslash doubled,
+    ``\n``, ``\x1b``, ``\xff`` for a byte that is not UTF-8, ``\u202e``).
     """
 
     data: Mapping[str, Any] = field(default_factory=dict)
     error: str | None = None
     code: str | None = None
-    """A stable word for the error: ``not_found outside not_regular no_match many_matches
-    empty_old overlap binary too_large timeout no_space denied invalid gone cancelled``."""
+    """A stable word for the error: ``not_found outside moved not_regular no_match many_matches
+    empty_old no_change overlap changed binary too_large timeout no_space denied invalid unavailable
+    failed gone cancelled``."""

@@ -13,7 +13,7 @@ import stat
 from contextlib import suppress
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_IN_PLACE = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_EXISTING = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _CANNOT_RENAME = {errno.EACCES, errno.EPERM, errno.EBUSY, errno.EROFS, errno.EXDEV}
 
 MAX_BACKUP = 64 * 1024**2
@@ -25,9 +25,8 @@ def replace(folder: int, name: bytes, data: bytes, *, old: os.stat_result | None
 
     Raises OSError with the old content unharmed.
     """
-    if old is not None and not os.access(name, os.W_OK, dir_fd=folder, effective_ids=True):
-        # A rename would go past the mode that says: do not write here.
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    if old is not None:
+        _refuse_unwritable(folder, name)
     try:
         _replace_by_rename(folder, name, data, old)
     except OSError as error:
@@ -63,6 +62,16 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
+def _refuse_unwritable(folder: int, name: bytes) -> None:
+    """Raise what writing to the file itself would; a rename would go past its mode."""
+    try:
+        os.close(os.open(name, os.O_WRONLY | _EXISTING, dir_fd=folder))
+    except OSError as error:
+        # A program that runs may be replaced, only not written to.
+        if error.errno != errno.ETXTBSY:
+            raise
+
+
 def _replace_by_rename(folder: int, name: bytes, data: bytes, old: os.stat_result | None) -> None:
     draft = b".glovebox-" + os.urandom(8).hex().encode() + b".tmp"
     handle = os.open(draft, _NEW, 0o666 if old is None else 0o600, dir_fd=folder)
@@ -89,7 +98,7 @@ def _keep_owner(handle: int, old: os.stat_result) -> None:
 
 
 def _replace_in_place(folder: int, name: bytes, data: bytes) -> None:
-    handle = os.open(name, _IN_PLACE, dir_fd=folder)
+    handle = os.open(name, os.O_RDWR | _EXISTING, dir_fd=folder)
     try:
         size = os.fstat(handle).st_size
         before = os.pread(handle, size, 0)
