@@ -30,11 +30,12 @@ def doctor(
     if as_json:
         typer.echo(json.dumps({"ok": code == 0, "checks": [asdict(item) for item in findings]}))
     else:
-        Console().print(_table(findings))
+        Console().print(findings_table(findings))
     return code
 
 
-def _table(findings: Sequence[Finding]) -> Table:
+def findings_table(findings: Sequence[Finding]) -> Table:
+    """Draw one row a finding, its remedy beneath."""
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column("status")
     table.add_column("check")

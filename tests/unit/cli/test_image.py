@@ -1,0 +1,56 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orchestrator.config.assets import asset
+from orchestrator.engine.image_context import sandbox_image_name
+
+
+def glovebox(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in its own process, as a person does."""
+    return subprocess.run(
+        [sys.executable, "-c", "from orchestrator.cli.main import main; main()", *arguments],
+        env={**os.environ, "PYTHONPATH": str(Path.cwd()), **environ},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("command", ["build", "list", "prune"])
+def test_missing_engine_ends_each_command_with_its_code(command, tmp_path):
+    """Without an engine the exit code is 5, stdout stays empty and stderr names the engine."""
+    result = glovebox("image", command, DOCKER_HOST=f"unix://{tmp_path}/none.sock")
+
+    assert (result.returncode, result.stdout) == (5, "")
+    assert f"no container engine answers at unix://{tmp_path}/none.sock" in result.stderr
+    assert "setup-engine.sh" in result.stderr
+
+
+@pytest.mark.docker
+def test_built_image_is_printed_and_listed_as_current():
+    """What build prints is what list marks."""
+    built = glovebox("image", "build", "--json")
+    listed = glovebox("image", "list", "--json")
+
+    name = json.loads(built.stdout)["name"]
+    current = [image for image in json.loads(listed.stdout) if image["current"]]
+    assert name == sandbox_image_name(asset("sandbox-image"))
+    assert [image["name"] for image in current] == [name]
+    assert json.loads(built.stdout)["digest"] == current[0]["digest"]
+
+
+@pytest.mark.docker
+def test_list_for_people_stars_the_current_image():
+    """A person sees at once which image is used, and how big each is."""
+    name = json.loads(glovebox("image", "build", "--json").stdout)["name"]
+    lines = glovebox("image", "list").stdout.splitlines()
+
+    starred = [line for line in lines if line.startswith("* ")]
+    assert len(starred) == 1
+    assert name in starred[0]
+    assert starred[0].endswith(" MB")
