@@ -62,7 +62,7 @@ class Signer:
         """``ed25519:`` and 32 bytes in base64."""
 
     @classmethod
-    def load_or_create(cls, keys: Path) -> Signer:
+    def load(cls, keys: Path) -> Signer:
         """Return the signer of a key folder; the first use makes the key, mode 0600."""
         path = keys / _KEY_FILE
         try:

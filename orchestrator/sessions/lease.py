@@ -1,0 +1,80 @@
+"""The right to write one session file: a kernel lock, and beside it who holds it.
+
+The lock dies with its process, so a lease can be stale only in its description; whoever gets the
+lock next writes a new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.errors import SessionBusy, SessionError
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The process that a lease file names."""
+
+    pid: int
+    host: str
+
+
+def lock_session(fd: int, path: Path) -> Holder | None:
+    """Lock the open session file; return the dead holder it was left by, if any.
+
+    Raises SessionBusy with the holder's name when a live process has it.
+    """
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as err:
+        holder = read_holder(path)
+        who = f"process {holder.pid} on {holder.host}" if holder else "another process"
+        raise SessionBusy(
+            f"{path.name}: {who} has this session open",
+            hint="end that one, or fork the session and work on the copy",
+        ) from err
+    except OSError as err:
+        raise SessionError(f"{path}: the session cannot be locked: {err.strerror}") from err
+    left_by = read_holder(path)
+    _describe(path)
+    return left_by
+
+
+def unlock_session(path: Path) -> None:
+    """Remove the description; closing the file then gives the lock up."""
+    # A description that stays only makes the next opener say that this one did not close.
+    with contextlib.suppress(OSError):
+        _lease_path(path).unlink(missing_ok=True)
+
+
+def read_holder(path: Path) -> Holder | None:
+    """Return who holds the session or held it last; None when that cannot be told."""
+    try:
+        data = json.loads(_lease_path(path).read_bytes())
+        return Holder(pid=int(data["pid"]), host=str(data["host"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _describe(path: Path) -> None:
+    lease = _lease_path(path)
+    data = json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode()
+    try:
+        lease.unlink(missing_ok=True)
+        fd = os.open(lease, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+    except OSError:
+        # The lock alone protects the file; without its description a second opener is refused
+        # all the same, only not told by whom.
+        return
+
+
+def _lease_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.lease")

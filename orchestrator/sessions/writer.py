@@ -1,0 +1,120 @@
+"""The file beneath a session: locked for one writer, grown by whole lines."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from orchestrator.errors import SessionError
+from orchestrator.sessions.lease import lock_session, unlock_session
+
+_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+class SessionFileWriter:
+    """An open session file under its lease.
+
+    Writes go to the end of what was written whole before, so the torn rest of a failed write is
+    overwritten by the next.
+    """
+
+    def __init__(self, path: Path, fd: int) -> None:
+        """Lock an open file; raises SessionBusy, and closes it, when another process has it."""
+        self.path = path
+        self.warnings: list[str] = []
+        self._fd = fd
+        try:
+            left_by = lock_session(fd, path)
+            info = os.fstat(fd)
+            if not stat.S_ISREG(info.st_mode):
+                raise SessionError(f"{path}: expected a file, got something else")
+            self._size = info.st_size
+        except (SessionError, OSError):
+            os.close(fd)
+            raise
+        if left_by is not None:
+            self.warnings.append(f"process {left_by.pid} ended without closing this session")
+
+    @classmethod
+    def create(cls, path: Path) -> SessionFileWriter:
+        """Make the file, mode 0600, in a folder of mode 0700; one that exists is refused."""
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            fd = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
+            _sync_directory(path.parent)
+        except OSError as err:
+            raise SessionError(f"{path}: the session cannot be made: {err.strerror}") from err
+        return cls(path, fd)
+
+    @classmethod
+    def open(cls, path: Path) -> SessionFileWriter:
+        """Open an existing file."""
+        try:
+            return cls(path, os.open(path, _FLAGS))
+        except OSError as err:
+            raise SessionError(f"{path}: the session cannot be opened: {err.strerror}") from err
+
+    @property
+    def is_closed(self) -> bool:
+        """True once the file was given up."""
+        return self._fd < 0
+
+    def read(self) -> bytes:
+        """Return the whole content."""
+        try:
+            with open(self._fd, "rb", closefd=False) as file:
+                file.seek(0)
+                return file.read()
+        except OSError as err:
+            raise SessionError(f"{self.path}: the session cannot be read: {err.strerror}") from err
+
+    def append(self, data: bytes) -> None:
+        """Write ``data`` after all that was written whole; raises SessionError, and it is not."""
+        try:
+            at = self._size
+            view = memoryview(data)
+            while view:
+                written = os.pwrite(self._fd, view, at)
+                at, view = at + written, view[written:]
+        except OSError as err:
+            raise SessionError(f"{self.path}: an entry cannot be written: {err.strerror}") from err
+        self._size = at
+
+    def sync(self) -> None:
+        """Return when everything written is on disk."""
+        try:
+            os.fsync(self._fd)
+        except OSError as err:
+            raise SessionError(f"{self.path}: not known to be on disk: {err.strerror}") from err
+
+    def move_tail_aside(self, size: int) -> str:
+        """Cut the file to ``size`` bytes, keep the rest in a file beside it, and say so."""
+        aside = self.path.with_name(f"{self.path.name}.torn-{size}")
+        try:
+            tail = os.pread(self._fd, self._size - size, size)
+            fd = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(fd, "wb") as file:
+                file.write(tail)
+                file.flush()
+                os.fsync(fd)
+            os.ftruncate(self._fd, size)
+        except OSError as err:
+            raise SessionError(f"{self.path}: cannot be mended: {err.strerror}") from err
+        self._size = size
+        return f"the unfinished end was moved to {aside.name}"
+
+    def close(self) -> None:
+        """Give the file and its lease up; a second time does nothing."""
+        if not self.is_closed:
+            unlock_session(self.path)
+            os.close(self._fd)
+            self._fd = -1
+
+
+def _sync_directory(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
