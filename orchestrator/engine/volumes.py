@@ -89,6 +89,25 @@ def create_overlay(engine: Engine, name: str, layers: Layers, *, session: Sessio
         )
 
 
+def require_volume(engine: Engine, name: str, *, session: SessionId) -> None:
+    """Raise EngineError unless the volume is there and is the session's own.
+
+    An engine makes a missing volume anew, empty, for whoever mounts it: everything in it would
+    look deleted.
+    """
+    with translated(f"look for volume {name}"):
+        try:
+            labels = engine.api.inspect_volume(name).get("Labels") or {}
+        except NotFound:
+            labels = {}
+    if labels.get(SESSION_LABEL) != session:
+        raise EngineError(
+            f"volume {name}: the engine no longer has the files of session {session}",
+            hint=f"somebody removed the volume; `glovebox discard {session}` forgets the session's "
+            "changes",
+        )
+
+
 def remove_volume(engine: Engine, name: str) -> None:
     """Remove a volume; returns when it is gone. One that is not there is no error."""
     deadline = time.monotonic() + _RELEASE_S

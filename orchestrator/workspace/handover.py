@@ -12,14 +12,18 @@ from typing import TypeVar
 
 from anyio import to_thread
 
+from orchestrator.config.paths import Paths
+from orchestrator.engine.client import Engine
 from orchestrator.engine.volumes import frozen, running_with
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.apply import OnStep, Target, commit_changes, finish
 from orchestrator.workspace.node import Change, ChangeSet
+from orchestrator.workspace.opening import prepare_workspace
+from orchestrator.workspace.patch import open_patch
 from orchestrator.workspace.plan import Left, Plan, Selection, make_plan
 from orchestrator.workspace.record import locked
-from orchestrator.workspace.workspace import Site, Workspace
+from orchestrator.workspace.workspace import Prepared, Site, Workspace, WorkspaceSpec
 
 _T = TypeVar("_T")
 
@@ -41,6 +45,13 @@ class Applied:
         return all(item.asked_for for item in self.left)
 
 
+async def begin_workspace(
+    spec: WorkspaceSpec, *, paths: Paths, engine: Engine
+) -> tuple[Workspace, Prepared]:
+    """Return a session's workspace, ready to be mounted, as ``opening.prepare_workspace`` does."""
+    return await to_thread.run_sync(lambda: prepare_workspace(spec, paths=paths, engine=engine))
+
+
 async def read_changes(workspace: Workspace) -> ChangeSet:
     """Return what the box changed; a box that still runs is paused meanwhile."""
 
@@ -49,6 +60,20 @@ async def read_changes(workspace: Workspace) -> ChangeSet:
         with locked(site.folder, wait=True), frozen(site.engine, site.record.volume):
             return workspace.changes()
 
+    return await _in_thread(read, workspace.site)
+
+
+async def read_patch(
+    workspace: Workspace, changes: ChangeSet
+) -> tuple[list[str], dict[str, tuple[int, int]]]:
+    """Return the patch's lines, raw, and the added and removed lines by path."""
+
+    def read() -> tuple[list[str], dict[str, tuple[int, int]]]:
+        with locked(workspace.site.folder, wait=True), open_patch(workspace) as patch:
+            return list(patch.lines(changes)), patch.counts(changes)
+
+    if not changes.changes:
+        return [], {}
     return await _in_thread(read, workspace.site)
 
 

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator.engine.volumes import copier, create_volume, remove_volume
+from orchestrator.engine.volumes import copier, create_volume, remove_volume, require_volume
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
@@ -58,6 +58,7 @@ class CopyWorkspace:
         if not self._manifest.exists():
             notices = self._fill()
             save_record(self.site.folder, record)
+        self._require_volume()
         mount = Mount("volume", record.volume, WORKDIR)
         return Prepared("copy", (mount,), record.uid, record.gid, notices=notices)
 
@@ -99,6 +100,10 @@ class CopyWorkspace:
     def _manifest(self) -> Path:
         return self.site.folder / "manifest.jsonl"
 
+    def _require_volume(self) -> None:
+        record = self.site.record
+        require_volume(self.site.engine, record.volume, session=SessionId(record.session))
+
     def _fill(self) -> tuple[str, ...]:
         record, engine = self.site.record, self.site.engine
         # What an earlier, interrupted filling left would be taken for the box's work.
@@ -125,6 +130,7 @@ class CopyWorkspace:
 
     def _read_volume(self, originals: Mapping[str, Original]) -> dict[str, Node]:
         record = self.site.record
+        self._require_volume()
         self._spool.clear()
 
         def known(path: str) -> str:

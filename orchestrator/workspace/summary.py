@@ -1,0 +1,84 @@
+"""Puts a change set into words for a terminal: every name escaped, dangers after the list. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.workspace.node import PERMISSIONS, Change, ChangeSet, Node
+from orchestrator.workspace.plan import Left
+
+Counts = Mapping[str, tuple[int, int]]
+"""Added and removed lines by path."""
+
+_SECTIONS: tuple[tuple[str, Callable[[Change], str]], ...] = (
+    ("runs on your machine:", lambda change: change.runs_on_host),
+    (
+        "protected, applied only with --include-protected:",
+        lambda change: "policy protects it" if change.protected else "",
+    ),
+    ("refused, never applied:", lambda change: change.refused),
+    ("conflicts with your directory:", lambda change: change.conflict),
+    ("applied differently:", lambda change: "; ".join(change.notes)),
+)
+
+
+def summary_lines(changes: ChangeSet, counts: Counts) -> Iterator[str]:
+    """Yield the list of changes, then what a person must know before a yes."""
+    shown = [change for change in changes.changes if not change.renamed_to]
+    if not shown:
+        yield "no files changed"
+    for change in shown:
+        yield f"  {_word(change):9} {_names(change)}{_detail(change, counts)}"
+    for title, reason in _SECTIONS:
+        lines = [f"  {_names(c)}: {escape_terminal(reason(c))}" for c in shown if reason(c)]
+        if lines:
+            yield title
+            yield from lines
+    if changes.inside_git:
+        yield (
+            f".git: {changes.inside_git} files changed inside .git (commits, index); "
+            "they stay in the box"
+        )
+    yield from (f"note: {escape_terminal(note)}" for note in changes.notes)
+
+
+def left_lines(left: Iterable[Left]) -> Iterator[str]:
+    """Yield what stayed in the box, each with its reason."""
+    yield from (
+        f"  not applied: {escape_terminal(item.path)}: {escape_terminal(item.reason)}"
+        for item in left
+    )
+
+
+def _word(change: Change) -> str:
+    if change.renamed_from:
+        return "renamed"
+    return {"type": "retyped"}.get(change.kind, change.kind)
+
+
+def _names(change: Change) -> str:
+    path = escape_terminal(change.path)
+    kind = (change.new or change.old or Node("file", 0)).type
+    if kind == "directory":
+        path += "/"
+    if change.renamed_from:
+        return f"{escape_terminal(change.renamed_from)} -> {path}"
+    if change.new is not None and change.new.type == "symlink":
+        return f"{path} -> {escape_terminal(change.new.target)}"
+    return path
+
+
+def _detail(change: Change, counts: Counts) -> str:
+    parts = []
+    if change.path in counts and any(counts[change.path]):
+        added, removed = counts[change.path]
+        parts.append(f"+{added} -{removed}")
+    elif change.new is not None and change.new.binary:
+        parts.append(f"binary, {change.new.size} bytes")
+    old, new = change.old, change.new
+    if old is not None and new is not None and old.type != new.type:
+        parts.append(f"{old.type} -> {new.type}")
+    elif old is not None and new is not None and (old.mode ^ new.mode) & PERMISSIONS:
+        parts.append(f"{old.mode & PERMISSIONS:04o} -> {new.mode & PERMISSIONS:04o}")
+    return f"  ({', '.join(parts)})" if parts else ""
