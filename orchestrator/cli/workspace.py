@@ -46,7 +46,7 @@ _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 _PLAIN = "\x1b[0m"
 
 
-def diff(  # noqa: PLR0917 - one parameter a flag
+def diff(
     session: SessionArgument = None,
     cd: Directory = Path(),
     stat: Annotated[bool, typer.Option("--stat", help="Only the list of changes.")] = False,
@@ -83,7 +83,7 @@ def diff(  # noqa: PLR0917 - one parameter a flag
     return 0
 
 
-def apply(  # noqa: PLR0917 - one parameter a flag
+def apply(
     session: SessionArgument = None,
     cd: Directory = Path(),
     path: Annotated[
