@@ -58,7 +58,7 @@ def plan(
         name = f"edit {index + 1} of {len(edits)}" if len(edits) > 1 else "the edit"
         before = _lf(old).removeprefix(mark)
         after = _lf(new).removeprefix(mark)
-        _refuse_pointless(name, before, after, old != new)
+        _refuse_pointless(name, before, after, differ=old != new)
         places = _matches(haystack, before, name, replace_all=replace_all)
         spans += [haystack.span(place, before, after, edit=index) for place in places]
     spans.sort(key=lambda span: span.start)
@@ -102,7 +102,7 @@ def _refuse_changed(place: Place, read: os.stat_result, asked: str) -> None:
         raise Refusal("changed", f"{asked}: was changed by another program meanwhile; try again")
 
 
-def _refuse_pointless(name: str, old: bytes, new: bytes, differ: bool) -> None:
+def _refuse_pointless(name: str, old: bytes, new: bytes, *, differ: bool) -> None:
     if not old:
         raise Refusal("empty_old", f"{name}: oldText is empty; give the text to replace")
     if old == new:

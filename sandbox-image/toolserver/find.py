@@ -40,7 +40,7 @@ def find(request: dict[str, Any], roots: Roots) -> dict[str, Any]:
                 ending=ending,
             )
             with closing(files):
-                return _collect(_entries(files), glob, limit, (place, roots, ending))
+                return _collect(_entries(files), glob, limit, where=(place, roots, ending))
         finally:
             os.close(folder)
 
@@ -60,7 +60,7 @@ def _entries(files: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _collect(
-    entries: Iterator[bytes], glob: Glob, limit: int, where: tuple[Place, Roots, Ending]
+    entries: Iterator[bytes], glob: Glob, limit: int, *, where: tuple[Place, Roots, Ending]
 ) -> dict[str, Any]:
     place, roots, ending = where
     paths: list[str] = []

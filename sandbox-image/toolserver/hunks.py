@@ -45,7 +45,7 @@ def compare(old: Sequence[bytes], new: Sequence[bytes]) -> list[Change]:
     before, after = old[head : len(old) - tail], new[head : len(new) - tail]
     if len(before) * len(after) > MAX_COMPARED:
         return [Change(head, head + len(before), tuple(after))]
-    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, before, after)
     return [
         Change(head + a, head + b, tuple(after[c:d]))
         for tag, a, b, c, d in matcher.get_opcodes()
@@ -60,7 +60,7 @@ def unified(path: str, old: Sequence[bytes], changes: Sequence[Change]) -> str:
     for group in _groups(changes):
         start = max(0, group[0].start - CONTEXT)
         stop = min(len(old), group[-1].stop + CONTEXT)
-        body = _body(old, group, start, stop)
+        body = _body(old, group, start=start, stop=stop)
         grown = sum(len(change.new) - (change.stop - change.start) for change in group)
         length = stop - start
         lines.append(f"@@ -{_span(start, length)} +{_span(start + shift, length + grown)} @@")
@@ -83,7 +83,7 @@ def _groups(changes: Sequence[Change]) -> list[list[Change]]:
     return groups
 
 
-def _body(old: Sequence[bytes], group: list[Change], start: int, stop: int) -> list[str]:
+def _body(old: Sequence[bytes], group: list[Change], *, start: int, stop: int) -> list[str]:
     lines: list[str] = []
     position = start
     for change in group:

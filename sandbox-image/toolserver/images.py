@@ -64,7 +64,7 @@ def load(handle: int, size: int, media_type: str) -> dict[str, Any]:
 def unchecked(data: bytes, media_type: str, measured: tuple[int, int]) -> dict[str, Any]:
     """Return a picture that fits as it is; the way where the image has no PIL."""
     if _fits(data, measured):
-        return _answer(data, media_type, measured, measured)
+        return _answer(data, media_type, measured, original=measured)
     raise Refusal(
         "too_large",
         f"{media_type} of {measured[0]}x{measured[1]} and {len(data)} bytes: more than {MAX_EDGE} "
@@ -82,13 +82,13 @@ def checked(data: bytes, media_type: str, measured: tuple[int, int]) -> dict[str
         with Image.open(io.BytesIO(data), formats=[form]) as opened:
             opened.load()
             if _fits(data, measured):
-                return _answer(data, media_type, measured, measured)
+                return _answer(data, media_type, measured, original=measured)
             upright = ImageOps.exif_transpose(opened)
             encoded, kind, shape = _shrunk(upright)
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         # A provider would refuse it, and with it every later turn of the session.
         return {"type": "binary", "bytes": len(data), "note": f"a damaged {media_type}: {error}"}
-    return _answer(encoded, kind, shape, measured)
+    return _answer(encoded, kind, shape, original=measured)
 
 
 def _shrunk(picture: Any) -> tuple[bytes, str, tuple[int, int]]:
@@ -115,7 +115,7 @@ def _encoded(picture: Any, form: str, options: dict[str, Any]) -> bytes:
 
 
 def _answer(
-    data: bytes, media_type: str, shape: tuple[int, int], original: tuple[int, int]
+    data: bytes, media_type: str, shape: tuple[int, int], *, original: tuple[int, int]
 ) -> dict[str, Any]:
     return {
         "type": "image",

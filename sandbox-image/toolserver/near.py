@@ -13,7 +13,7 @@ MAX_BYTES = 1024**2
 MAX_COMPARED = 5000
 """Lines compared by likeness, a few tens of milliseconds."""
 
-MAX_RATIOS = 200
+MAX_RATIOS = 60
 """Full comparisons made, the costly part: a table of like lines would take seconds."""
 
 MAX_LINE = 300

@@ -15,6 +15,8 @@ from window import Window, scan
 SNIFF = 8192
 """Bytes looked at to tell text from pictures and other binary content."""
 
+_NOT_IN_TEXT = bytes(set(range(0x20)) - set(b"\t\n\r\f\b\x1b"))
+
 
 def read(request: dict[str, Any], roots: Roots) -> dict[str, Any]:
     """Return the window of a text, a picture scaled down, or the kind of content it is."""
@@ -93,7 +95,7 @@ def looks_binary(head: bytes) -> bool:
     if b"\0" in head:
         return True
     text = head.decode("utf-8", "replace")
-    odd = sum(c == "\ufffd" or (c < " " and c not in "\t\n\r\f\b\x1b") for c in text)
+    odd = text.count("\ufffd") + len(head) - len(head.translate(None, _NOT_IN_TEXT))
     return odd * 10 > len(text) * 3
 
 

@@ -28,7 +28,7 @@ def replace(folder: int, name: bytes, data: bytes, *, old: os.stat_result | None
     if old is not None:
         _refuse_unwritable(folder, name)
     try:
-        _replace_by_rename(folder, name, data, old)
+        _replace_by_rename(folder, name, data, old=old)
     except OSError as error:
         fallback = old is not None and old.st_size <= MAX_BACKUP
         if not fallback or error.errno not in _CANNOT_RENAME:
@@ -72,7 +72,9 @@ def _refuse_unwritable(folder: int, name: bytes) -> None:
             raise
 
 
-def _replace_by_rename(folder: int, name: bytes, data: bytes, old: os.stat_result | None) -> None:
+def _replace_by_rename(
+    folder: int, name: bytes, data: bytes, *, old: os.stat_result | None
+) -> None:
     draft = b".glovebox-" + os.urandom(8).hex().encode() + b".tmp"
     handle = os.open(draft, _NEW, 0o666 if old is None else 0o600, dir_fd=folder)
     try:

@@ -91,14 +91,15 @@ class _Scanner:
         while not self.full and position < len(block):
             end = block.find(b"\n", position)
             stop = len(block) if end < 0 else end
-            self.length += stop - position
             # One byte more than is shown, so that the cut can see a character's border.
-            self.kept += block[position : min(stop, position + MAX_LINE + 1 - len(self.kept))]
+            piece = block[position : min(stop, position + MAX_LINE + 1 - len(self.kept))]
+            self.length += stop - position
             if end < 0:
+                self.kept += piece
                 position = stop
-                break
-            position = end + 1
-            self._finish_line()
+            else:
+                position = end + 1
+                self._finish_line(bytes(self.kept) + piece if self.kept else piece)
         if self.full:
             self.line += block.count(b"\n", position)
         self.ended = block.endswith(b"\n")
@@ -106,7 +107,7 @@ class _Scanner:
     def finish(self, *, whole: bool) -> Window:
         if not self.ended:
             if not self.full and self.line >= self.window.offset:
-                self._finish_line()
+                self._finish_line(bytes(self.kept))
             else:
                 self.line += 1
         if whole:
@@ -131,14 +132,14 @@ class _Scanner:
         self.line = self.window.offset
         return position
 
-    def _finish_line(self) -> None:
-        whole = self.length == len(self.kept)
-        raw = bytes(self.kept).removesuffix(b"\r") if whole else bytes(self.kept)
+    def _finish_line(self, raw: bytes) -> None:
+        if raw.endswith(b"\r") and self.length == len(raw):
+            raw = raw[:-1]
         shown = cut_at_character(raw, MAX_LINE)
         if self.line == 1:
             shown = shown.removeprefix(b"\xef\xbb\xbf")
         text = shown.decode("utf-8", "replace")
-        cost = len(text.encode()) + 1
+        cost = 1 + (len(text) if text.isascii() else len(text.encode()))
         if cost > self.budget and self.window.lines:
             self.full = True
         else:
