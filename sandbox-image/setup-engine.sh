@@ -7,7 +7,8 @@
 set -eu
 
 url=${DOCKER_HOST:-unix:///var/run/docker.sock}
-log=/var/log/dockerd.log
+log=${DOCKERD_LOG:-/var/log/dockerd.log}
+daemon=
 
 say() { echo "setup-engine: $*" >&2; }
 
@@ -63,6 +64,7 @@ start_engine() {
     fi
     say "starting dockerd in the background (log: $log)"
     setsid dockerd >>"$log" 2>&1 </dev/null &
+    daemon=$!
 }
 
 wait_for_engine() {
@@ -73,13 +75,16 @@ wait_for_engine() {
             say "the engine answers"
             return
         fi
+        if [ -n "$daemon" ] && ! kill -0 "$daemon" 2>/dev/null; then
+            break
+        fi
         sleep 1
         waited=$((waited + 1))
     done
-    say "the engine at $url still does not answer after $waited s: $answer"
-    if [ -r "$log" ]; then
+    if [ -n "$daemon" ] && [ -r "$log" ]; then
         tail -n 20 "$log" >&2
     fi
+    say "the engine at $url still does not answer after $waited s: $answer"
     exit 1
 }
 

@@ -59,7 +59,7 @@ class Stage:
         self.command("python3", "echo '[Errno 2] No such file or directory'")
         self.command("id", "echo 0")
         self.command("apt-get", "exit 0")
-        self.command("setsid", f'touch "{self.up}"')
+        self.command("setsid", f'touch "{self.up}"; exec {shutil.which("sleep")} 2')
         self.command("systemctl", f'touch "{self.up}"')
 
     def called(self) -> list[str]:
@@ -70,7 +70,11 @@ class Stage:
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             ["/bin/sh", str(script), *arguments],
-            env={"PATH": str(self.folder / "bin"), **environ},
+            env={
+                "PATH": str(self.folder / "bin"),
+                "DOCKERD_LOG": str(self.folder / "dockerd.log"),
+                **environ,
+            },
             capture_output=True,
             text=True,
             check=False,
@@ -139,14 +143,18 @@ def test_installed_engine_is_only_started(stage, setup_engine):
     assert not [call for call in stage.called() if call.startswith("apt-get")]
 
 
-def test_engine_that_never_answers_is_a_failure(stage, setup_engine):
-    """A daemon that dies at once is reported, not waited for without end."""
+def test_engine_that_dies_is_a_failure_with_its_last_words(stage, setup_engine):
+    """A daemon that ends at once is reported with what it said, and not waited for."""
     for name in ("setsid", "systemctl"):
-        stage.command(name, "exit 0")
+        stage.command(name, "echo no iptables here")
     result = stage.run(setup_engine)
+    naps = [call for call in stage.called() if call.startswith("sleep")]
 
     assert result.returncode == 1
     assert "still does not answer" in result.stderr
+    if "systemctl enable --now docker" not in stage.called():
+        assert "no iptables here" in result.stderr
+        assert len(naps) < 10
 
 
 def test_plain_user_is_told_the_one_command(stage, setup_engine):
