@@ -55,9 +55,17 @@ class Committer:
             with self.tree.parent(step.path) as (fd, name):
                 self._doing()[step.op](step, fd, name)
         except OSError as err:
-            if err.errno in _MOVED:
+            if err.errno not in _MOVED:
+                raise
+            if not self._gone_before(step, err):
                 raise RaceLost(step.path) from err
-            raise
+
+    def _gone_before(self, step: Step, err: OSError) -> bool:
+        """True for a removal that was done, when even the directory above is gone by now."""
+        above_gone = err.errno in {errno.ENOENT, errno.ENOTDIR}
+        if step.op == "remove" and self._in_slot(step) is not None:
+            return above_gone and self._slot_as_seen(step)
+        return step.op in {"remove", "rmdir"} and above_gone
 
     def undo(self, step: Step) -> None:
         """Take one step back, or find it not done; what is no longer ours is kept as it is."""
@@ -143,7 +151,9 @@ class Committer:
             _chmod(fd, name, step.mode)
 
     def _rmdir(self, step: Step, fd: int, name: str) -> None:  # noqa: ARG002 - one form for all
-        if _lstat(fd, name) is not None:
+        info = _lstat(fd, name)
+        # A file in its place is what a later step of the same apply put there.
+        if info is not None and stat.S_ISDIR(info.st_mode):
             os.rmdir(name, dir_fd=fd)
 
     def _chmod(self, step: Step, fd: int, name: str) -> None:

@@ -1,0 +1,152 @@
+"""A project directory, a session's workspace over it, and something that plays the box."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import anyio
+
+from orchestrator.config.paths import Paths
+from orchestrator.engine.base_image import BASE
+from orchestrator.engine.client import Engine
+from orchestrator.schema.ids import SessionId
+from orchestrator.schema.mount import Mount
+from orchestrator.workspace.handover import (
+    Applied,
+    apply_changes,
+    begin_workspace,
+    discard_changes,
+    read_changes,
+)
+from orchestrator.workspace.node import Change, ChangeSet, WorkspaceMode
+from orchestrator.workspace.plan import Selection
+from orchestrator.workspace.workspace import Prepared, Workspace, WorkspaceSpec
+
+PLAIN_UID = 1000
+"""Who owns a project where the tests run as root: somebody, so that an overlay is possible."""
+
+HIDDEN = ("**/.env",)
+PROTECTED = (".git/hooks/**", ".envrc", ".vscode/**", ".husky/**")
+
+
+def give(path: Path, uid: int | None = None) -> None:
+    """Give a tree to a plain user, as far as this process may."""
+    if os.geteuid() != 0:
+        return
+    owner = PLAIN_UID if uid is None else uid
+    for found in (path, *path.rglob("*")):
+        os.chown(found, owner, owner, follow_symlinks=False)
+
+
+def write(root: Path, files: dict[str, str | bytes]) -> None:
+    """Write files below a directory, with the directories they need."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def picture(root: Path) -> dict[str, str]:
+    """Return every name below a directory with type, mode and content."""
+    found = {}
+    for path in sorted(root.rglob("*")):
+        info = path.lstat()
+        if stat.S_ISLNK(info.st_mode):
+            what = f"link {path.readlink()}"
+        elif stat.S_ISREG(info.st_mode):
+            what = f"{stat.S_IMODE(info.st_mode):o} {path.read_bytes()!r}"
+        else:
+            what = f"{stat.S_IMODE(info.st_mode):o} {stat.S_IFMT(info.st_mode):o}"
+        found[str(path.relative_to(root))] = what
+    return found
+
+
+def play_box(engine: Engine, prepared: Prepared, script: str) -> str:
+    """Run a script as the box's commands would, in a container with the mounts; return output."""
+    host_config = engine.api.create_host_config(
+        network_mode="none",
+        cap_drop=["ALL"],
+        security_opt=["no-new-privileges"],
+        mounts=[_mount(mount) for mount in prepared.mounts],
+    )
+    created = engine.api.create_container(
+        BASE,
+        ["bash", "-c", script],
+        user=f"{prepared.uid}:{prepared.gid}",
+        working_dir=prepared.workdir,
+        host_config=host_config,
+        network_disabled=True,
+    )
+    try:
+        engine.api.start(created["Id"])
+        code = engine.api.wait(created["Id"])["StatusCode"]
+        output: str = engine.api.logs(created["Id"]).decode()
+    finally:
+        engine.api.remove_container(created["Id"], force=True, v=True)
+    assert code == 0, output
+    return output
+
+
+def _mount(mount: Mount) -> dict[str, object]:
+    return {
+        "Type": mount.kind,
+        "Source": mount.source,
+        "Target": mount.target,
+        "ReadOnly": mount.read_only,
+    }
+
+
+@dataclass
+class Desk:
+    """One project and the sessions on it, on the real engine."""
+
+    engine: Engine
+    paths: Paths
+    project: Path
+    mode: WorkspaceMode = "overlay"
+    begun: list[Workspace] = field(default_factory=list)
+
+    def begin(self, session: str = "", **more: object) -> tuple[Workspace, Prepared]:
+        """Prepare a workspace."""
+        spec = WorkspaceSpec(
+            session=SessionId(session or secrets.token_hex(6)),
+            directory=self.project,
+            mode=self.mode,
+            image=BASE,
+            hidden=HIDDEN,
+            protected=PROTECTED,
+            **more,
+        )
+        found = anyio.run(lambda: begin_workspace(spec, paths=self.paths, engine=self.engine))
+        self.begun.append(found[0])
+        return found
+
+    def work(self, script: str) -> Workspace:
+        """Prepare a workspace and let a box run a script in it."""
+        workspace, prepared = self.begin()
+        play_box(self.engine, prepared, script)
+        return workspace
+
+    def look(self, workspace: Workspace) -> ChangeSet:
+        """Read the changes."""
+        return anyio.run(read_changes, workspace)
+
+    def take(self, workspace: Workspace, selection: Selection | None = None) -> Applied:
+        """Apply the changes as they are now."""
+        changes = self.look(workspace)
+        return anyio.run(apply_changes, workspace, changes, selection or Selection())
+
+    def clean(self) -> None:
+        """Drop all workspaces that are left."""
+        for workspace in self.begun:
+            if workspace.site.folder.exists():
+                anyio.run(discard_changes, workspace)
+
+
+def by_path(changes: ChangeSet) -> dict[str, Change]:
+    """Return the changes by path."""
+    return {change.path: change for change in changes.changes}

@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.apply import carry_out, commit_changes, finish
+from orchestrator.workspace.journal import read_journal
+from orchestrator.workspace.judge import STAGING_PREFIX
+from tests.support.host_apply import apply_all, changes_between, opener, target
+from tests.support.workspaces import picture, write
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def sides(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """A project, the session's folder, and what the project shall become."""
+    project, folder, wanted = tmp_path / "project", tmp_path / "folder", tmp_path / "wanted"
+    write(
+        project,
+        {"a": "1", "b": "2", "flat/q": "8", "gone/x": "3", "gone/y/z": "4", "turns": "5", "m": "6"},
+    )
+    (project / "link").symlink_to("a")
+    write(
+        wanted, {"a": "one", "b": "2", "turns/in": "5", "new/deep/file": "7", "m": "6", "flat": "9"}
+    )
+    (wanted / "link").symlink_to("b")
+    (wanted / "m").chmod(0o700)
+    (wanted / "a").chmod(0o640)
+    (wanted / "empty").mkdir(mode=0o750)
+    folder.mkdir()
+    return project, folder, wanted
+
+
+def staging(project: Path) -> list[Path]:
+    return [path for path in project.iterdir() if path.name.startswith(STAGING_PREFIX)]
+
+
+def test_project_becomes_what_was_wanted(sides):
+    """All kinds of steps together lead there, and leave no rubbish after finish."""
+    project, folder, wanted = sides
+
+    apply_all(*sides)
+    finish(target(project, folder))
+
+    assert picture(project) == picture(wanted)
+    assert read_journal(folder) is None
+    assert staging(project) == []
+
+
+def kill_at(step: int, sides: tuple[Path, Path, Path]) -> None:
+    arguments = [*map(str, sides), str(step)]
+    died = subprocess.run(
+        [sys.executable, "-m", "tests.support.host_apply", *arguments], cwd=ROOT, check=False
+    )
+    assert died.returncode == -signal.SIGKILL
+
+
+STEPS = 17
+
+
+def test_every_step_is_killed_at_below(sides):
+    """The parameters of the next test reach to the last step."""
+    numbers: list[int] = []
+    apply_all(*sides, on_step=numbers.append)
+
+    assert numbers == list(range(1, STEPS + 1))
+
+
+@pytest.mark.parametrize("step", range(1, STEPS + 1))
+def test_apply_killed_at_any_step_is_finished_later(sides, step):
+    """SIGKILL between two steps loses nothing: carrying the journal out again ends the work."""
+    project, folder, wanted = sides
+    kill_at(step, sides)
+
+    journal = read_journal(folder)
+    assert journal is not None
+    assert journal.phase == "committing"
+    with target(project, folder).open() as tree:
+        carry_out(tree, folder, journal)
+    finish(target(project, folder))
+
+    assert picture(project) == picture(wanted)
+    assert staging(project) == []
+
+
+@pytest.mark.parametrize("step", range(1, STEPS + 1))
+def test_race_lost_at_any_step_puts_everything_back(sides, step):
+    """The person's edit in the very moment of the apply wins, and nothing else has changed."""
+    project, folder, _ = sides
+    last = project / "zz/z/z/last"
+    write(project, {"zz/z/z/last": "before"})
+    write(sides[2], {"zz/z/z/last": "after"})
+    before = picture(project)
+
+    def edit(number: int) -> None:
+        if number == step:
+            last.write_text("edited!")
+
+    with pytest.raises(WorkspaceError, match="in this moment; everything was put back"):
+        apply_all(*sides, on_step=edit)
+
+    assert picture(project) == before | {"zz/z/z/last": "644 b'edited!'"}
+    assert read_journal(folder) is None
+    assert staging(project) == []
+
+
+def test_name_taken_in_the_moment_of_the_apply_is_kept(sides):
+    """A new file never overwrites one that somebody just made."""
+    project, _, _ = sides
+    before = picture(project)
+
+    def take(number: int) -> None:
+        if number == 1:
+            write(project, {"new/deep/file": "mine"})
+
+    with pytest.raises(WorkspaceError, match="put back"):
+        apply_all(*sides, on_step=take)
+
+    assert picture(project).items() >= (before | {"new/deep/file": "644 b'mine'"}).items()
+
+
+def test_unreadable_content_stops_before_anything_changes(sides):
+    """What cannot be staged is not begun."""
+    project, folder, wanted = sides
+    before = picture(project)
+    changes = changes_between(project, wanted)
+    (wanted / "new/deep/file").unlink()
+
+    with pytest.raises(WorkspaceError, match="nothing was applied"):
+        commit_changes(target(project, folder), changes, opener(wanted))
+
+    assert picture(project) == before
+    assert read_journal(folder) is None
+
+
+def test_other_directory_at_the_path_is_refused(sides, tmp_path):
+    """A project that was moved away and made anew is another one."""
+    project, folder, wanted = sides
+    changes = changes_between(project, wanted)
+    there = target(project, folder)
+    project.rename(tmp_path / "away")
+    project.mkdir()
+
+    with pytest.raises(WorkspaceError, match="not the directory"):
+        commit_changes(there, changes, opener(wanted))
+
+    assert list(project.iterdir()) == []
+
+
+def test_unfinished_apply_is_not_begun_over(sides):
+    """Two journals would not know of each other."""
+    project, folder, wanted = sides
+    apply_all(*sides)
+
+    with pytest.raises(WorkspaceError, match="not finished"):
+        commit_changes(target(project, folder), [], opener(wanted))
+
+
+@pytest.mark.parametrize("step", [1, 5, 9, 13, STEPS])
+def test_killed_apply_that_cannot_be_finished_is_undone(sides, step):
+    """When the person edited what is still to come, recovery takes the other way: back."""
+    project, folder, wanted = sides
+    last = project / "zz/z/z/last"
+    write(project, {"zz/z/z/last": "before"})
+    write(wanted, {"zz/z/z/last": "after"})
+    before = picture(project)
+    kill_at(step, sides)
+    last.write_text("edited!")
+
+    with target(project, folder).open() as tree, pytest.raises(WorkspaceError, match="put back"):
+        carry_out(tree, folder, read_journal(folder))
+
+    assert picture(project) == before | {"zz/z/z/last": "644 b'edited!'"}
+    assert staging(project) == []
