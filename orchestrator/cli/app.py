@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
-import click
 import typer
+from typer.core import TyperGroup
 
 from orchestrator import __version__
 from orchestrator.errors import GloveboxError
@@ -35,68 +37,88 @@ COMMANDS: dict[str, tuple[str, str]] = {
 INTERRUPTED = 130
 
 
-class LazyGroup(click.Group):
+class LazyGroup(TyperGroup):
     """Loads a command's module when it is named, so that the others cost nothing."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's form
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the library's form
         """Return all names in the order of the table."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's form
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002 - the library's form
         """Return one command, loaded."""
         return load_command(cmd_name) if cmd_name in COMMANDS else None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's form
-        """Write the help page's list from the table, loading nothing."""
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help page from the table, loading nothing."""
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        with formatter.section("Options"):
+            formatter.write_dl(
+                [("-V, --version", "Print the version."), ("-h, --help", "Print this.")]
+            )
 
 
-def load_command(name: str) -> click.Command:
-    """Import one command's module and return it as a click command."""
+def load_command(name: str) -> Any:
+    """Import one command's module and return it as the library's command."""
     target, text = COMMANDS[name]
     module_name, _, attribute = target.partition(":")
     found = getattr(importlib.import_module(module_name), attribute)
-    if isinstance(found, typer.Typer):
-        command = typer.main.get_command(found)
-    else:
-        single = typer.Typer(add_completion=False)
-        single.command(name=name, help=found.__doc__ or text)(found)
-        command = typer.main.get_command(single)
+    if not isinstance(found, typer.Typer):
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name=name, help=found.__doc__ or text)(exiting(found))
+        found = single
+    found.rich_markup_mode = None
+    command = typer.main.get_command(found)
     command.name = name
     return command
 
 
-@click.group(
+def exiting(function: Callable[..., int | None]) -> Callable[..., None]:
+    """Return the function with its result as the exit code."""
+
+    @functools.wraps(function)
+    def wrapped(*arguments: Any, **options: Any) -> None:
+        code = function(*arguments, **options)
+        if code:
+            raise typer.Exit(code)
+
+    return wrapped
+
+
+app = typer.Typer(
     cls=LazyGroup,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Documentation: docs/ in the repository. Every command has --help.",
 )
-@click.version_option(
-    __version__, "-V", "--version", prog_name="glovebox", message="%(prog)s %(version)s"
-)
-def root() -> None:
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
+) -> None:
     """Glovebox: a sealed box with gloves for coding agents."""
+    if version:
+        sys.stdout.write(f"glovebox {__version__}\n")
+        raise typer.Exit
 
 
 def run_app(arguments: Sequence[str]) -> int:
     """Run the command line; the only place that catches everything."""
     try:
-        result = root.main(list(arguments), prog_name="glovebox", standalone_mode=False)
-    except click.exceptions.Exit as leave:
-        return leave.exit_code
-    except click.Abort:
-        return INTERRUPTED
-    except click.ClickException as error:
-        error.show(sys.stderr)
-        return error.exit_code
+        typer.main.get_command(app)(list(arguments), prog_name="glovebox")
+    except SystemExit as leave:
+        return leave.code if isinstance(leave.code, int) else int(leave.code is not None)
     except GloveboxError as error:
         return report(error)
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one broad except: a bug still ends in words
         return report_bug(error)
-    return result if isinstance(result, int) else 0
+    return 0
 
 
 def report(error: GloveboxError) -> int:

@@ -87,7 +87,7 @@ def show(
 
 
 @app.command()
-def explain(  # noqa: PLR0917 - one parameter a flag
+def explain(
     command: Annotated[
         str | None, typer.Argument(help="A command line; - reads it from stdin.")
     ] = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -28,7 +29,7 @@ Tools = Annotated[
 ]
 
 
-def run(  # noqa: PLR0913, PLR0917 - one parameter a flag
+def run(
     prompt: Annotated[str | None, typer.Argument(help="What to do; - reads it from stdin.")] = None,
     cd: Annotated[Path, typer.Option("--cd", "-C", help="Directory to work on.")] = Path(),
     model: Annotated[
@@ -103,20 +104,19 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter a flag
     )
     io = open_io(quiet=print_only, json_events=json_events)
     end = anyio.run(run_session, options, settings, paths, io)
-    return finish(end, io, apply_changes=apply_changes, copy_to=output_last_message)
+    _answer(end, io, copy_to=output_last_message)
+    if end.changed == 0 and end.workspace_mode in {"bind", "none"}:
+        return end.exit_code
+    reviewed = anyio.run(partial(review_changes, paths, end.session, io, apply_now=apply_changes))
+    return end.exit_code or reviewed
 
 
-def finish(end: RunEnd, io: RunIo, *, apply_changes: bool, copy_to: Path | None) -> int:
-    """Print the answer, deal with the changes, and return the exit code."""
+def _answer(end: RunEnd, io: RunIo, *, copy_to: Path | None) -> None:
     if not io.json_events and end.answer:
         sys.stdout.write(end.answer.rstrip("\n") + "\n")
         sys.stdout.flush()
     if copy_to is not None:
         copy_to.write_text(end.answer, "utf-8")
-    if end.workspace is None:
-        return end.exit_code
-    applied = anyio.run(review_changes, end.workspace, io, apply_changes)
-    return end.exit_code or applied
 
 
 def read_prompt(prompt: str | None, *, resuming: bool) -> str | None:

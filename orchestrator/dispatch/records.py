@@ -15,7 +15,7 @@ from orchestrator.schema.request import Request, request_digest, to_wire
 class AuditSink(Protocol):
     """Where records go; raises AuditUnavailable when one cannot be written."""
 
-    def append(self, kind: str, body: Mapping[str, Any]) -> int:
+    def append(self, kind: str, body: Mapping[str, Any], /) -> int:
         """Write one record and return its number once it is on disk."""
         ...
 

@@ -21,6 +21,7 @@ from orchestrator.dispatch.records import AuditSink
 from orchestrator.loop.limits import Limits, Pace, Reached, Repetition, Spent, reached
 from orchestrator.loop.turn import cost_of, tidy
 from orchestrator.model.client import ModelClient, Prompt
+from orchestrator.redaction.stream import RedactingStream
 from orchestrator.schema.codec import encode_message, encode_usage
 from orchestrator.schema.event import (
     LimitReached,
@@ -198,12 +199,7 @@ class AgentLoop:
 
     async def _ask(self, progress: _Progress, prompt: Prompt) -> AssistantMessage:
         """Return the model's message once it is on disk and in the audit."""
-        streams = {
-            kind: self._output.stream(
-                lambda text, kind=kind: self._observe(MessageDelta(kind, text))
-            )
-            for kind in DELTA_KINDS
-        }
+        streams = {kind: self._stream_of(kind) for kind in DELTA_KINDS}
         reply = await self._model.complete(prompt, on_delta=lambda d: streams[d.kind].feed(d.text))
         for stream in streams.values():
             stream.flush()
@@ -226,6 +222,9 @@ class AgentLoop:
         )
         self._observe(MessageEnd(encode_message(stored)))
         return message
+
+    def _stream_of(self, kind: Literal["text", "thinking"]) -> RedactingStream:
+        return self._output.stream(lambda text: self._observe(MessageDelta(kind, text)))
 
     def _recover_cut(self, progress: _Progress, message: AssistantMessage) -> RunResult | None:
         """Answer a cut message once in a row; a second cut ends the run as failed."""

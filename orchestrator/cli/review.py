@@ -1,0 +1,97 @@
+"""After a run: show what changed, and ask what becomes of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+from anyio import to_thread
+
+from orchestrator.cli.run_io import RunIo
+from orchestrator.config.paths import Paths
+from orchestrator.engine.client import connect
+from orchestrator.harness.applying import apply_recorded
+from orchestrator.schema.ids import SessionId
+from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.workspace.handover import Applied, discard_changes, read_changes, read_patch
+from orchestrator.workspace.node import ChangeSet
+from orchestrator.workspace.opening import load_workspace
+from orchestrator.workspace.plan import Selection
+from orchestrator.workspace.summary import left_lines, summary_lines
+from orchestrator.workspace.workspace import Workspace
+
+
+async def review_changes(paths: Paths, session: SessionId, io: RunIo, *, apply_now: bool) -> int:
+    """Apply, ask, or say how to look; return 1 where something asked for was not applied."""
+    engine = await to_thread.run_sync(connect)
+    try:
+        workspace = load_workspace(session, paths=paths, engine=engine)
+        changes = await read_changes(workspace)
+        if not changes:
+            await discard_changes(workspace)
+            return 0
+        if apply_now:
+            return await _apply(workspace, changes, paths, io)
+        if io.terminal is None:
+            _keep(changes, io)
+            return 0
+        return await _ask(workspace, changes, paths, io)
+    finally:
+        engine.close()
+
+
+async def show_changes(paths: Paths, session: SessionId, io: RunIo) -> None:
+    """Show the whole diff of a session."""
+    engine = await to_thread.run_sync(connect)
+    try:
+        workspace = load_workspace(session, paths=paths, engine=engine)
+        changes = await read_changes(workspace)
+        lines, counts = await read_patch(workspace, changes)
+    finally:
+        engine.close()
+    _tell(io, (escape_terminal(line, keep_newlines=True) for line in lines))
+    _tell(io, summary_lines(changes, counts))
+
+
+async def _ask(workspace: Workspace, changes: ChangeSet, paths: Paths, io: RunIo) -> int:
+    lines, counts = await read_patch(workspace, changes)
+    _tell(io, summary_lines(changes, counts))
+    while io.terminal is not None:
+        io.terminal.discard_input()
+        io.terminal.write("apply these changes? y = yes, d = show them, n = later (default): ")
+        answer = await io.terminal.read_line()
+        match (answer or "").strip().lower():
+            case "y" | "yes":
+                return await _apply(workspace, changes, paths, io)
+            case "d" | "diff":
+                _tell(io, (escape_terminal(line, keep_newlines=True) for line in lines))
+            case _:
+                break
+    _keep(changes, io)
+    return 0
+
+
+async def _apply(workspace: Workspace, changes: ChangeSet, paths: Paths, io: RunIo) -> int:
+    applied = await apply_recorded(workspace, changes, Selection(), paths=paths)
+    _tell(io, _applied_lines(changes, applied))
+    return 0 if applied.complete else 1
+
+
+def _applied_lines(changes: ChangeSet, applied: Applied) -> Iterable[str]:
+    yield f"{len(applied.changes)} changes applied to {escape_terminal(changes.directory)}"
+    yield from left_lines(applied.left)
+    if not applied.nothing_left:
+        yield f"the rest waits: glovebox diff {changes.session}"
+
+
+def _keep(changes: ChangeSet, io: RunIo) -> None:
+    io.note(
+        f"{len(changes.changes)} changes wait: glovebox diff {changes.session}, then "
+        f"glovebox apply {changes.session} or glovebox discard {changes.session}"
+    )
+
+
+def _tell(io: RunIo, lines: Iterable[str]) -> None:
+    for line in lines:
+        io.note(line)
+    sys.stderr.flush()

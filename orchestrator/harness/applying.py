@@ -1,0 +1,69 @@
+"""Bringing changes to the host, recorded: intent before the effect, outcome after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from orchestrator.audit.log import AuditLog
+from orchestrator.audit.signer import Signer
+from orchestrator.config.paths import Paths
+from orchestrator.errors import AuditUnavailable
+from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.handover import Applied, apply_changes, discard_changes
+from orchestrator.workspace.node import ChangeSet
+from orchestrator.workspace.plan import Selection, make_plan
+from orchestrator.workspace.workspace import Workspace
+
+MOST_PATHS = 500
+"""Paths named in one record; more are told as a count."""
+
+
+async def apply_recorded(
+    workspace: Workspace, changes: ChangeSet, selection: Selection, *, paths: Paths
+) -> Applied:
+    """Apply the selected changes; without a written intent, nothing is applied."""
+    chosen = [change.path for change in make_plan(changes, selection).changes]
+    with _chain(paths, changes.session) as audit:
+        audit.append(
+            "apply_intent",
+            {
+                "directory": changes.directory,
+                "paths": chosen[:MOST_PATHS],
+                "count": len(chosen),
+                "include_protected": selection.include_protected,
+            },
+        )
+        applied = await apply_changes(workspace, changes, selection)
+        audit.append(
+            "apply_outcome",
+            {
+                "applied": len(applied.changes),
+                "left": [
+                    {"path": item.path, "reason": item.reason} for item in applied.left[:MOST_PATHS]
+                ],
+            },
+        )
+    return applied
+
+
+async def discard_recorded(workspace: Workspace, session: SessionId, *, paths: Paths) -> None:
+    """Drop a session's changes, and say so in its chain."""
+    with _chain(paths, session) as audit:
+        audit.append("discard", {"directory": workspace.site.record.directory})
+        await discard_changes(workspace)
+
+
+@contextmanager
+def _chain(paths: Paths, session: SessionId) -> Iterator[AuditLog]:
+    path = paths.audit_log(session)
+    if not path.exists():
+        raise AuditUnavailable(
+            f"{path}: the session's audit chain is missing, so nothing is applied",
+            hint=f"look at the changes with glovebox diff {session}, and copy by hand what you want",
+        )
+    audit = AuditLog.resume(path, session=session, signer=Signer.load(paths.keys))
+    try:
+        yield audit
+    finally:
+        audit.close()

@@ -1,0 +1,82 @@
+"""From policy and workspace to the box that is asked for: pure data in, pure data out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from orchestrator.errors import PostureError
+from orchestrator.harness.options import LimitOptions
+from orchestrator.loop.limits import Limits
+from orchestrator.policy.effective import EffectivePolicy, LimitSettings
+from orchestrator.sandbox.driver import BoxLimits, BoxSpec
+from orchestrator.schema.ids import SessionId
+from orchestrator.schema.mount import Mount
+from orchestrator.schema.posture import Posture
+
+WORKDIR = "/workspace"
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """Whose files the box works on."""
+
+    uid: int
+    gid: int
+    mounts: tuple[Mount, ...]
+
+
+def box_spec(policy: EffectivePolicy, tenant: Tenant, *, session: SessionId, image: str) -> BoxSpec:
+    """Return the box that policy allows for this workspace."""
+    sandbox = policy.sandbox
+    return BoxSpec(
+        session=session,
+        image=image,
+        uid=tenant.uid,
+        gid=tenant.gid,
+        workdir=WORKDIR,
+        mounts=tenant.mounts,
+        tmpfs=dict(sandbox.tmpfs),
+        limits=BoxLimits(
+            cpus=sandbox.cpus,
+            memory=sandbox.memory,
+            pids=sandbox.pids,
+            disk=sandbox.disk,
+            file_size=sandbox.file_size,
+        ),
+        runtime=sandbox.runtime,
+        read_only_root=sandbox.read_only_root,
+        read_roots=policy.read_roots,
+    )
+
+
+def require_posture(policy: EffectivePolicy, posture: Posture) -> None:
+    """Raise PostureError where the running box lacks what policy requires."""
+    missing = [name for name in policy.sandbox.require if not posture.controls.get(name, False)]
+    if missing:
+        raise PostureError(
+            f"the box lacks what policy requires: {', '.join(missing)}",
+            hint="glovebox doctor shows what this engine can do; sandbox.require lists what must hold",
+        )
+
+
+def run_limits(policy: LimitSettings, asked: LimitOptions) -> Limits:
+    """Return the limits of a run: the policy's, lowered by flags, never raised."""
+    return Limits(
+        steps=_least(policy.steps, asked.steps),
+        tokens=_least(policy.tokens, asked.tokens),
+        cost_usd=_lowest(policy.cost_usd, asked.cost_usd),
+        wall_time_s=_lowest(policy.wall_time, asked.wall_time_s),
+        tool_calls_per_minute=policy.tool_calls_per_minute,
+        repeat=policy.repeat or 0,
+    )
+
+
+def _least(first: int | None, second: int | None) -> int | None:
+    given = [value for value in (first, second) if value is not None]
+    return min(given) if given else None
+
+
+def _lowest(first: float | None, second: float | None) -> float | None:
+    lowest = min(math.inf if value is None else value for value in (first, second))
+    return None if math.isinf(lowest) else lowest

@@ -1,0 +1,145 @@
+"""What a session leaves behind: its transcript and its audit chain, begun or taken up again."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from orchestrator.audit.log import AuditLog
+from orchestrator.audit.signer import Signer
+from orchestrator.config.paths import Paths
+from orchestrator.errors import AuditUnavailable, SessionError, UsageError
+from orchestrator.harness.options import RunOptions
+from orchestrator.harness.transcript import StoredTranscript
+from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.schema.ids import Digest, SessionId
+from orchestrator.schema.message import Message, Text, UserMessage
+from orchestrator.schema.posture import Posture
+from orchestrator.sessions.entry import SessionHeader
+from orchestrator.sessions.finding import find_session, list_sessions
+from orchestrator.sessions.store import SessionStore
+
+RESTARTED = (
+    "[The run was interrupted and goes on now in a fresh box. Files of the workspace are as they "
+    "were; running processes and everything in /tmp are gone.]"
+)
+
+
+@dataclass(slots=True)
+class Record:
+    """One session's files; ``audit`` is there once ``start`` was called."""
+
+    session: SessionId
+    store: SessionStore
+    transcript: StoredTranscript
+    resumed: bool
+    _paths: Paths
+    _audit: AuditLog | None = None
+    _ends: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def audit(self) -> AuditLog:
+        """The chain; no chain, no action."""
+        if self._audit is None:
+            raise AuditUnavailable("the audit chain is not open yet")
+        return self._audit
+
+    def start(
+        self, policy: EffectivePolicy, image: Digest, posture: Posture, *, model: str
+    ) -> None:
+        """Begin or take up the chain, and record what the session runs under."""
+        path = self._paths.audit_log(self.session)
+        signer = Signer.load(self._paths.keys)
+        facts = {
+            "policy": policy.name,
+            "policy_digest": policy.digest,
+            "image_digest": image,
+            "model": model,
+            "controls": dict(posture.controls),
+            "posture": dict(posture.facts),
+        }
+        if path.exists():
+            self._audit = AuditLog.resume(path, session=self.session, signer=signer)
+        else:
+            self._audit = AuditLog.create(path, session=self.session, genesis=facts, signer=signer)
+        self._audit.append("session_start", {"resumed": self.resumed, **facts})
+
+    def open_turn(self, prompt: str | None, scrub: Callable[[Message], Message]) -> None:
+        """Append what the person said, after a note where the box is a new one."""
+        said = [RESTARTED] if self.resumed else []
+        said += [prompt] if prompt else []
+        if said:
+            message = scrub(UserMessage(tuple(Text(text) for text in said)))
+            self.transcript.add(message)
+
+    def note_end(self, **facts: Any) -> None:
+        """Keep what the chain's last own record will say."""
+        self._ends.update(facts)
+
+    def close(self) -> None:
+        """Write the end, sign it, and give both files up."""
+        try:
+            if self._audit is not None:
+                self._audit.append("session_end", self._ends)
+                self._audit.close()
+        finally:
+            self.store.close()
+
+
+@contextmanager
+def open_record(options: RunOptions, policy: EffectivePolicy, paths: Paths) -> Iterator[Record]:
+    """Open a new session's files, or an old one's under its lease."""
+    resuming = options.resume is not None or options.resume_latest
+    store = _reopen(options, paths) if resuming else _create(options, policy, paths)
+    record = Record(
+        session=store.header.id,
+        store=store,
+        transcript=StoredTranscript(store),
+        resumed=resuming,
+        _paths=paths,
+    )
+    try:
+        yield record
+    finally:
+        record.close()
+
+
+def _create(options: RunOptions, policy: EffectivePolicy, paths: Paths) -> SessionStore:
+    now = datetime.now(UTC)
+    session = SessionId(secrets.token_hex(6))
+    name = f"{now.strftime('%Y%m%dT%H%M%S')}_{session}.jsonl"
+    header = SessionHeader(
+        id=session,
+        cwd=str(options.directory),
+        created=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        policy_digest=policy.digest,
+    )
+    return SessionStore.create(paths.project_sessions(options.directory) / name, header)
+
+
+def _reopen(options: RunOptions, paths: Paths) -> SessionStore:
+    store = SessionStore.open(_file_of(options, paths))
+    if Path(store.header.cwd) != options.directory:
+        cwd = store.header.cwd
+        store.close()
+        raise UsageError(
+            f"session {options.resume}: expected directory {cwd}, got {options.directory}",
+            hint=f"add -C {cwd}",
+        )
+    return store
+
+
+def _file_of(options: RunOptions, paths: Paths) -> Path:
+    if options.resume is not None:
+        return find_session(paths.sessions, options.resume).path
+    found = list_sessions(paths.project_sessions(options.directory))
+    if not found:
+        raise SessionError(
+            f"{options.directory}: no session to go on with", hint="start one with glovebox run"
+        )
+    return found[0].path

@@ -1,0 +1,138 @@
+"""The place a session works in: engine, workspace and box, brought up and proved together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+from anyio import to_thread
+
+from orchestrator.config.assets import asset
+from orchestrator.config.paths import Paths
+from orchestrator.engine.client import connect
+from orchestrator.engine.image_context import sandbox_image_name
+from orchestrator.errors import ConfigError
+from orchestrator.harness.box_spec import Tenant, box_spec, require_posture
+from orchestrator.harness.options import RunOptions
+from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.sandbox.docker_driver import DockerLifecycle
+from orchestrator.sandbox.driver import Executor, Lifecycle
+from orchestrator.schema.ids import Digest, SessionId
+from orchestrator.schema.posture import Posture
+from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.workspace.handover import read_changes
+from orchestrator.workspace.node import Change, WorkspaceMode
+from orchestrator.workspace.opening import prepare_workspace
+from orchestrator.workspace.recover import recover
+from orchestrator.workspace.workspace import Prepared, Workspace, WorkspaceSpec
+
+Note = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Room:
+    """A running box on a prepared workspace."""
+
+    session: SessionId
+    directory: Path
+    mode: WorkspaceMode
+    image_digest: Digest
+    posture: Posture
+    box: Executor
+    workspace: Workspace
+    lifecycle: Lifecycle
+
+    async def settle(self) -> list[dict[str, Any]]:
+        """End the box and return what it changed, one row a change; nothing changed is dropped."""
+        await self.lifecycle.stop(self.session)
+        found = await read_changes(self.workspace)
+        return [_row(change) for change in found.changes]
+
+
+@asynccontextmanager
+async def open_room(
+    options: RunOptions, policy: EffectivePolicy, paths: Paths, *, session: SessionId, note: Note
+) -> AsyncIterator[Room]:
+    """Bring the box up; on leaving it is gone, whatever happened inside."""
+    mode = _mode(options, policy)
+    async with AsyncExitStack() as stack:
+        engine = await to_thread.run_sync(lambda: connect(environ=os.environ))
+        stack.callback(engine.close)
+        lifecycle = DockerLifecycle(engine)
+        await lifecycle.reap()
+        for line in await to_thread.run_sync(recover, paths, engine):
+            note(escape_terminal(line))
+        image = options.image or policy.sandbox.image or sandbox_image_name(asset("sandbox-image"))
+        digest = await lifecycle.image_digest(image)
+        workspace, prepared = await to_thread.run_sync(
+            lambda: prepare_workspace(
+                WorkspaceSpec(
+                    session=session,
+                    directory=options.directory,
+                    mode=mode,
+                    image=image,
+                    protected=policy.workspace.protected,
+                    hidden=policy.workspace.hidden,
+                    disk_bytes=policy.sandbox.disk,
+                ),
+                paths=paths,
+                engine=engine,
+            )
+        )
+        for line in prepared.notices:
+            note(escape_terminal(line))
+        stack.push_async_callback(_stop, lifecycle, session)
+        box = await lifecycle.start(
+            box_spec(policy, _tenant(prepared), session=session, image=image)
+        )
+        posture = await box.probe()
+        require_posture(policy, posture)
+        yield Room(
+            session=session,
+            directory=options.directory,
+            mode=prepared.mode,
+            image_digest=digest,
+            posture=posture,
+            box=box,
+            workspace=workspace,
+            lifecycle=lifecycle,
+        )
+
+
+async def _stop(lifecycle: Lifecycle, session: SessionId) -> None:
+    with anyio.CancelScope(shield=True):
+        await lifecycle.stop(session)
+
+
+def _tenant(prepared: Prepared) -> Tenant:
+    return Tenant(prepared.uid, prepared.gid, prepared.mounts)
+
+
+def _mode(options: RunOptions, policy: EffectivePolicy) -> WorkspaceMode:
+    """Return the mode: the flag's where policy lets it choose, else policy's."""
+    if options.workspace is None:
+        return policy.workspace.mode
+    allowed = policy.workspace.modes
+    if options.workspace not in allowed:
+        raise ConfigError(
+            f"--workspace {options.workspace}: policy {policy.name} allows {', '.join(allowed)}",
+            hint="workspace.modes of the policy decides",
+        )
+    return options.workspace
+
+
+def _row(change: Change) -> dict[str, Any]:
+    """Return a change as event data."""
+    row: dict[str, Any] = {"path": change.path, "kind": change.kind}
+    for name in ("renamed_from", "renamed_to", "refused", "conflict", "runs_on_host"):
+        value = getattr(change, name)
+        if value:
+            row[name] = value
+    if change.protected:
+        row["protected"] = True
+    return row

@@ -1,0 +1,176 @@
+"""Opening a session: policy, workspace, box, record, model, in that order; closing in reverse.
+
+This is the composition root: nothing below names a concrete driver, and every part gets what it
+needs through its constructor. Whatever fails on the way up, all that was opened is closed again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from orchestrator.config.assets import asset
+from orchestrator.config.paths import Paths
+from orchestrator.config.settings import Settings
+from orchestrator.dispatch.dispatcher import Dispatcher
+from orchestrator.dispatch.judge import Judge
+from orchestrator.dispatch.output import OutputFilter
+from orchestrator.errors import ConfigError
+from orchestrator.harness.asking import confirmer_for
+from orchestrator.harness.box_spec import WORKDIR, run_limits
+from orchestrator.harness.front import FrontDoor
+from orchestrator.harness.keys import open_key_store
+from orchestrator.harness.options import RunOptions
+from orchestrator.harness.record import Record, open_record
+from orchestrator.harness.room import Room, open_room
+from orchestrator.loop.agent_loop import AgentLoop, Speech
+from orchestrator.model.client import ModelClient
+from orchestrator.model.factory import open_model
+from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.load import load_policy
+from orchestrator.prompts.build import PromptFacts, system_prompt
+from orchestrator.redaction.redactor import Redactor
+from orchestrator.schema.event import ErrorRaised, Observer, Retry, SessionStart
+from orchestrator.schema.ids import SessionId
+from orchestrator.tools.registry import builtin_tools
+from orchestrator.tools.tool import Tool, ToolContext
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session that is up."""
+
+    id: SessionId
+    loop: AgentLoop
+    record: Record
+    room: Room
+    observe: Observer
+
+
+@asynccontextmanager
+async def open_session(
+    options: RunOptions, settings: Settings, paths: Paths, front: FrontDoor
+) -> AsyncIterator[Session]:
+    """Bring everything up; on leaving, end the box, sign the audit's end and close the files."""
+    policy = load_policy(
+        options.policies, search=asset("policies"), user_file=paths.config / "policy.yaml"
+    )
+    _check_model(policy, options.model)
+    tools = {tool.definition.name: tool for tool in builtin_tools(options.tools)}
+    keys = open_key_store(paths, os.environ)
+    async with AsyncExitStack() as stack:
+        record = stack.enter_context(open_record(options, policy, paths))
+        observe = front.observer(record.session)
+        model = await stack.enter_async_context(
+            open_model(
+                options.model,
+                providers=settings.providers,
+                environ=os.environ,
+                keys=keys.get,
+                on_retry=lambda number, delay, why: observe(Retry(number, delay * 1000, why)),
+                warn=front.note,
+            )
+        )
+        output = OutputFilter(Redactor(_known(keys.known_values())))
+        room = await stack.enter_async_context(
+            open_room(options, policy, paths, session=record.session, note=front.note)
+        )
+        record.start(policy, room.image_digest, room.posture, model=model.info.id)
+        loop = _loop(
+            _Parts(options, policy, tools, model, record, room, output, observe),
+            front,
+        )
+        observe(_start_event(policy, model, room, resumed=record.resumed))
+        _warn_of_cost(policy, model, observe)
+        record.open_turn(options.prompt, output.scrub_message)
+        yield Session(record.session, loop, record, room, observe)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    options: RunOptions
+    policy: EffectivePolicy
+    tools: Mapping[str, Tool]
+    model: ModelClient
+    record: Record
+    room: Room
+    output: OutputFilter
+    observe: Observer
+
+
+def _loop(parts: _Parts, front: FrontDoor) -> AgentLoop:
+    audit, observe, policy = parts.record.audit, parts.observe, parts.policy
+    judge = Judge(
+        lambda request, tool: evaluate(policy, request, tool=tool),
+        confirmer_for(parts.options, front.confirmer()),
+        audit,
+        observe=observe,
+        scrub=parts.output.scrub,
+        timeout_s=policy.approvals.timeout,
+        stop_when_nobody=parts.options.on_ask == "stop",
+    )
+    dispatcher = Dispatcher(
+        parts.tools,
+        parts.room.box,
+        judge,
+        audit,
+        context=ToolContext(WORKDIR, policy.limits.command_time),
+        output=parts.output,
+        observe=observe,
+    )
+    definitions = tuple(tool.definition for tool in parts.tools.values())
+    today = datetime.now(UTC).date().isoformat()
+    return AgentLoop(
+        parts.model,
+        dispatcher,
+        parts.record.transcript,
+        audit,
+        speech=Speech(system_prompt(PromptFacts(WORKDIR, today, tuple(parts.tools))), definitions),
+        limits=run_limits(policy.limits, parts.options.limits),
+        output=parts.output,
+        observe=observe,
+    )
+
+
+def _check_model(policy: EffectivePolicy, model: str) -> None:
+    if not policy.model_allowed(model):
+        raise ConfigError(
+            f"model {model!r}: policy {policy.name} does not allow it",
+            hint=f"models.allow: {[list(globs) for globs in policy.models_allow]}",
+        )
+
+
+def _known(values: frozenset[str]) -> dict[str, str]:
+    return {f"key-{number}": value for number, value in enumerate(sorted(values), 1)}
+
+
+def _start_event(
+    policy: EffectivePolicy, model: ModelClient, room: Room, *, resumed: bool
+) -> SessionStart:
+    return SessionStart(
+        model=model.info.id,
+        policy={"name": policy.name, "digest": policy.digest},
+        image=room.image_digest,
+        posture={
+            "controls": dict(room.posture.controls),
+            "facts": dict(room.posture.facts),
+        },
+        workspace={"mode": room.mode, "path": str(room.directory)},
+        resumed=resumed,
+    )
+
+
+def _warn_of_cost(policy: EffectivePolicy, model: ModelClient, observe: Observer) -> None:
+    """Say so where a cost limit cannot bite: the model's prices are not known."""
+    if policy.limits.cost_usd is not None and model.info.input_price is None:
+        observe(
+            ErrorRaised(
+                where="limits.cost_usd",
+                message=f"the prices of {model.info.id} are not known, so its cost is not limited",
+                hint="limits.tokens and limits.steps still hold",
+            )
+        )
