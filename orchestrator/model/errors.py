@@ -63,10 +63,13 @@ _EMPTY_PURSE = re.compile(
     r"|check your (plan and )?billing|billing (hard )?limit|payment required|spend(ing)? limit",
     re.IGNORECASE,
 )
-_WINDOW = r"(context (length|window|size)|max(imum)? (context|prompt|input|model)[ _-]?(length|len|tokens)?)"
+_WINDOW = (
+    r"(context[ _-]?(length|window|size|limit)"
+    r"|max(imum)? (context|prompt|input|model)[ _-]?(length|len|tokens)?)"
+)
 _TOO_MUCH = r"(exceed|too (long|large|many)|greater than|larger than|longer than|over the|limit)"
 _OVERFLOW = re.compile(
-    rf"{_WINDOW}.{{0,120}}({_TOO_MUCH}|however|but\b)|{_TOO_MUCH}.{{0,80}}{_WINDOW}"
+    rf"{_WINDOW}.{{0,120}}({_TOO_MUCH}|however|requested|but\b)|{_TOO_MUCH}.{{0,80}}{_WINDOW}"
     rf"|(prompt|input|conversation)( token(s| count)?)?( \(?[\d,.]+\)?| of [\d,.]+)?( is| are)? {_TOO_MUCH}"
     r"|(reduce|shorten) (the )?(length|size) of (the |your )?(messages|prompt|input)"
     r"|request exceeded model token limit|too many tokens|tokens to keep from the initial prompt"

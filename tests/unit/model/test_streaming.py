@@ -1,0 +1,57 @@
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, Self
+
+import anyio
+import pytest
+
+from orchestrator.model.client import Delta
+from orchestrator.model.streaming import pour
+
+
+class Event:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def to_dict(self, **_: object) -> dict[str, str]:
+        return {"text": self.text}
+
+
+class Stream:
+    """Gives events, then fails where it is told to; knows whether it was closed."""
+
+    def __init__(self, *texts: str, failure: Exception | None = None) -> None:
+        self.texts = texts
+        self.failure = failure
+        self.closed = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.closed = True
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        for text in self.texts:
+            yield Event(text)
+        if self.failure:
+            raise self.failure
+
+
+class Echo:
+    def feed(self, event: Mapping[str, Any]) -> Iterator[Delta]:
+        yield Delta("text", event["text"])
+
+
+def test_pieces_come_in_order_and_empty_ones_do_not() -> None:
+    """A reader gets what there is to read."""
+    seen: list[Delta] = []
+    anyio.run(pour, Stream("a", "", "b"), Echo(), seen.append)
+    assert [delta.text for delta in seen] == ["a", "b"]
+
+
+def test_stream_is_closed_whatever_happens() -> None:
+    """No connection is left behind."""
+    stream = Stream("a", failure=ValueError("broke"))
+    with pytest.raises(ValueError, match="broke"):
+        anyio.run(pour, stream, Echo(), lambda _: None)
+    assert stream.closed
