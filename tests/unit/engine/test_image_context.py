@@ -85,6 +85,14 @@ def test_name_sees_a_new_authority(sources, authorities):
     assert sandbox_image_name(sources, certificates=authorities) != before
 
 
+def test_name_sees_an_executable_bit(sources, authorities):
+    """A script that became executable is another content."""
+    before = sandbox_image_name(sources, certificates=authorities)
+    (sources / "prepare-root.sh").chmod(0o755)
+
+    assert sandbox_image_name(sources, certificates=authorities) != before
+
+
 def test_name_sees_a_moved_boundary(sources, authorities):
     """Bytes that move from one file to the next are another content."""
     first, second = sources / "toolserver" / "a", sources / "toolserver" / "b"

@@ -176,6 +176,15 @@ def test_kernel_before_userxattr_is_a_warning():
     assert finding(replace(WELL, kernel="5.11.0"), "kernel").status == "ok"
 
 
+@pytest.mark.parametrize("mode", [0o755, 0o750, 0o701, 0o720])
+def test_state_open_to_anybody_is_refused(mode):
+    """A right of the group is as bad as one of everybody."""
+    found = finding(replace(WELL, state=replace(STATE, mode=mode)), "state")
+
+    assert found.status == "fail"
+    assert f"{mode:o}" in found.found
+
+
 def test_state_that_is_not_there_yet_is_fine():
     """The first run makes the folder."""
     facts = replace(WELL, state=replace(STATE, exists=False, mode=0))
