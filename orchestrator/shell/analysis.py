@@ -23,6 +23,10 @@ class Word:
     span: Span
     glob: bool = False
     """An unquoted ``* ? [`` is left in it for the shell to expand."""
+    shape: str = ""
+    """``value``, with U+FFFC in place of each part that is not static."""
+    splits: bool = False
+    """A part that is not static stands unquoted: the shell may make several words of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,56 @@
+"""Reads and writes of paths: recorded for policy, and judged by where they land."""
+
+from __future__ import annotations
+
+from orchestrator.schema.decision import Risk
+from orchestrator.shell import places
+from orchestrator.shell.analysis import Span
+from orchestrator.shell.quoting import DYNAMIC
+from orchestrator.shell.reading import Reading
+from orchestrator.shell.scope import Scope
+
+_WRITE_RISKS: dict[str, tuple[Risk, str]] = {
+    "socket": ("remote_code", "opens a network connection from the shell"),
+    "device": ("destructive", "writes to a device or the kernel"),
+    "git": ("persistence", "writes inside .git, where hooks and settings are run later"),
+    "startup": ("persistence", "writes a start-up or settings file that is run or trusted later"),
+    "system": ("persistence", "writes to a system directory"),
+}
+
+
+def judge_write(shape: str, span: Span, scope: Scope, reading: Reading) -> None:
+    """Record a write and report one that outlives the work or leaves it."""
+    path = scope.absolute(shape)
+    probe = path if path is not None else "/" + shape
+    if path is not None and DYNAMIC not in path:
+        reading.writes.setdefault((path, span))
+    kind = places.kind_of(probe)
+    if kind not in _WRITE_RISKS or (kind == "system" and _is_own(probe, scope)):
+        return
+    risk, reason = _WRITE_RISKS[kind]
+    severity = "high" if kind == "device" else "ask"
+    reading.report(risk, f"{reason}: {shape}", span, severity=severity)
+
+
+def judge_read(
+    shape: str, span: Span, scope: Scope, reading: Reading, *, shows: bool = True
+) -> None:
+    """Record a read and report one of a key; ``shows`` when its content is printed."""
+    path = scope.absolute(shape)
+    probe = path if path is not None else "/" + shape
+    if path is not None and DYNAMIC not in path:
+        reading.reads.setdefault((path, span))
+    if places.is_secret(probe):
+        reading.report("secrets", f"reads a key or credential: {shape}", span)
+    elif shows and places.is_private(probe):
+        reading.report("secrets", f"shows a file that often holds keys: {shape}", span)
+    elif places.kind_of(probe) == "socket":
+        reading.report("remote_code", f"opens a network connection from the shell: {shape}", span)
+    elif path is not None and path.startswith("/dev/sd"):
+        reading.report("secrets", f"reads a raw disk: {shape}", span)
+
+
+def _is_own(path: str, scope: Scope) -> bool:
+    """Say whether a path under a system directory is the workspace or the caller's home."""
+    home = scope.places.home.rstrip("/")
+    return scope.inside(path) or path == home or path.startswith(home + "/")

@@ -1,0 +1,210 @@
+"""One argument list: what it runs once functions, aliases and wrappers are taken off, judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from orchestrator.shell.analysis import SimpleCommand, Word
+from orchestrator.shell.builtins import assign, find_builtin
+from orchestrator.shell.invocation import Invocation, read_arguments, slice_word
+from orchestrator.shell.knowledge import Spec, Wrap
+from orchestrator.shell.output import NOTHING, Output
+from orchestrator.shell.printing import printed, span_of
+from orchestrator.shell.programs import find_program
+from orchestrator.shell.quoting import DYNAMIC
+from orchestrator.shell.reading import MAX_DEPTH, OverLimitError, anchor_in
+from orchestrator.shell.scripts import SHELL, report_unread, run_file, sources_of
+from orchestrator.shell.setting import Code, Site
+from orchestrator.shell.shells import judge_shell
+from orchestrator.shell.uses import judge_script, judge_use, only_helps
+
+_RESERVED = frozenset({"{", "}", "!"})
+_MISPLACED = frozenset(
+    {"if", "then", "else", "elif", "fi", "for", "do", "done", "while", "until", "case", "esac",
+     "select", "function", "[[", "]]"}
+)  # fmt: skip
+
+
+def judge_command(argv: Sequence[Word], site: Site) -> Output:
+    """Judge one command and everything it runs in turn; return what it prints."""
+    site.reading.step()
+    words = _without_reserved(argv)
+    if not words:
+        return NOTHING
+    head = words[0]
+    if head.value is None or head.glob or not head.value:
+        return _judge_unread(words, site)
+    if head.raw in _MISPLACED:
+        site.reading.report("opaque", f"a stray {head.raw}: bash reads this differently", head.span)
+    name = head.value.rpartition("/")[2]
+    if "/" in head.value:
+        run_file(SHELL, head, site)
+    elif not site.setting.no_lookup:
+        if name in site.scope.functions and name not in site.setting.calls:
+            _record(words, site)
+            return site.nested.function(name, words, site)
+        if name in site.scope.aliases:
+            _run_alias(name, words, site)
+    spec = find_program(name)
+    if spec is None and name.startswith("git-"):
+        words = [replace(head, value="git", shape="git"), slice_word(head, len(head.shape) - len(name) + 4), *words[1:]]
+        spec = find_program("git")
+    if spec is None:
+        _record(words, site)
+        _judge_remote(None, words, site)
+        return printed(words, None, site)
+    return _judge_known(spec, words, site)
+
+
+def _judge_known(spec: Spec, words: list[Word], site: Site) -> Output:
+    if spec.shell:
+        _record(words, site)
+        _judge_remote(spec, words, site)
+        return judge_shell(words, site)
+    use = read_arguments(words[1:], spec)
+    if only_helps(use):
+        _record(words, site)
+        return Output("data")
+    wraps = use.spec.wraps
+    wraps = wraps if wraps is not None and not use.has(*wraps.unless) else None
+    if wraps is None or use.sub or not use.tail:
+        _record(words, site)
+        if wraps is None:
+            _judge_remote(use.spec, words, site)
+    fork = site if wraps is None else replace(site, scope=site.scope.fork())
+    if wraps is not None and wraps.how == "here":
+        fork = site
+    judge_use(words, use, fork)
+    builtin = find_builtin(words[0].shape)
+    if builtin is not None:
+        result = builtin(words[1:], site)
+        if result is not None:
+            return result
+    judge_script(use, site)
+    for run in use.runs:
+        _run_inner(list(run.words), words[0].shape, Wrap(replaces="{}"), fork)
+    if wraps is not None and (use.tail or wraps.appends):
+        return _follow(wraps, use, words, fork)
+    return printed(words, use, site)
+
+
+def _record(words: Sequence[Word], site: Site) -> None:
+    setting = site.setting
+    value = words[0].value
+    site.reading.add_command(
+        SimpleCommand(
+            argv=tuple(words),
+            span=setting.span if setting.span != (0, 0) else span_of(words),
+            program=value.rpartition("/")[2] if value else None,
+            environment=setting.environment,
+            redirects=setting.redirects,
+            wrappers=setting.wrappers,
+            cwd=site.scope.cwd,
+            pipes_into=setting.pipes_into,
+            piped_from=setting.piped_from,
+            origin=setting.origin,
+        )
+    )
+
+
+def _judge_unread(words: Sequence[Word], site: Site) -> Output:
+    """A command word that is not static: nobody can say what would run."""
+    _record(words, site)
+    head = words[0]
+    if any(output.kind == "download" for output in sources_of(head, site)):
+        report_unread(head, site)
+    else:
+        site.reading.report(
+            "opaque",
+            "which program runs cannot be seen in the command",
+            head.span,
+            hint="write the program's name out",
+        )
+    return Output("data")
+
+
+def _without_reserved(argv: Sequence[Word]) -> list[Word]:
+    """Drop braces and ``!`` that the tree took for a command's name."""
+    words = list(argv)
+    while words and words[0].raw in _RESERVED:
+        words.pop(0)
+    return words
+
+
+def _run_alias(name: str, words: Sequence[Word], site: Site) -> None:
+    rest = " ".join(word.raw for word in words[1:])
+    code = Code(f"{site.scope.aliases[name]} {rest}", anchor_in(words[0], "\0"))
+    setting = replace(site.setting, calls=(*site.setting.calls, name))
+    child = replace(site, setting=setting, scope=site.scope.fork())
+    child.scope.aliases.pop(name)
+    site.nested.shell(code, child.inner("alias"))
+
+
+def _judge_remote(spec: Spec | None, words: Sequence[Word], site: Site) -> None:
+    if site.setting.remote and (spec is None or not spec.readonly):
+        site.reading.report(
+            "publishes", f"runs {words[0].raw} on another machine", span_of(words)
+        )
+
+
+def _follow(wraps: Wrap, use: Invocation, words: Sequence[Word], site: Site) -> Output:
+    """Judge the command inside a wrapper."""
+    environment = site.setting.environment
+    for word in use.assignments:
+        name, _, _ = word.shape.partition("=")
+        value = slice_word(word, len(name) + 1)
+        assign(name, value, site, keep=False)
+        environment = (*environment, (name, value.value))
+    setting = replace(site.setting, environment=environment, remote=site.setting.remote or wraps.remote)
+    inner = list(use.tail)
+    for value in use.values(*wraps.placeholder):
+        inner = [_replaced(word, value.shape) for word in inner]
+    label = " ".join([words[0].shape.rpartition("/")[2], *use.sub])
+    if wraps.appends and not use.has(*wraps.placeholder):
+        inner.append(Word(None, "…", words[0].span, shape=DYNAMIC, splits=True))
+        if len(inner) == 1:
+            return Output("data")
+    return _run_inner(inner, label, wraps, replace(site, setting=setting))
+
+
+def _run_inner(inner: list[Word], label: str, wraps: Wrap, site: Site) -> Output:
+    setting = site.setting
+    if setting.depth >= MAX_DEPTH:
+        raise OverLimitError(f"commands nested more than {MAX_DEPTH} levels deep")
+    if not inner:
+        return NOTHING
+    if wraps.replaces:
+        inner = [_replaced(word, wraps.replaces) for word in inner]
+    setting = replace(
+        setting,
+        wrappers=(*setting.wrappers, label),
+        depth=setting.depth + 1,
+        no_lookup=setting.no_lookup or not wraps.functions,
+    )
+    child = replace(site, setting=setting)
+    if wraps.how == "argv":
+        return judge_command(inner, child)
+    text = " ".join(word.shape for word in inner)
+    for word in inner:
+        if word.value is None:
+            report_unread(word, site)
+    anchor = anchor_in(inner[0], text) if len(inner) == 1 else anchor_in(_joined(inner), text)
+    child = child.inner(label)
+    if wraps.how == "shell":
+        child = child.forked()
+    return site.nested.shell(Code(text, anchor), child)
+
+
+def _joined(words: Sequence[Word]) -> Word:
+    raw = " ".join(word.raw for word in words)
+    span = span_of(words)
+    straight = len(raw) == span[1] - span[0]
+    return Word(None, raw if straight else "", span, shape="")
+
+
+def _replaced(word: Word, mark: str) -> Word:
+    """Put U+FFFC where a text is filled in at run time."""
+    if not mark or mark not in word.shape:
+        return word
+    return replace(word, value=None, shape=word.shape.replace(mark, DYNAMIC))

@@ -1,0 +1,56 @@
+"""Deletes: what is lost, and whether anyone could tell from the command."""
+
+from __future__ import annotations
+
+import posixpath
+
+from orchestrator.shell import places
+from orchestrator.shell.analysis import Span, Word
+from orchestrator.shell.quoting import DYNAMIC
+from orchestrator.shell.reading import Reading
+from orchestrator.shell.scope import Scope
+
+_HINT = "name single files of the workspace, or move them aside instead"
+
+
+def judge_delete(word: Word, scope: Scope, reading: Reading, *, tree: bool) -> None:
+    """Report the loss of a tree, of unseen targets, or of anything outside the workspace."""
+    delete_path(word.shape, word.span, scope, reading, tree=tree, glob=word.glob)
+
+
+def delete_path(  # noqa: PLR0913 - one path, and the two ways it can be more than one file
+    shape: str, span: Span, scope: Scope, reading: Reading, *, tree: bool, glob: bool = False
+) -> None:
+    """The same for a path from nested code."""
+    path = scope.absolute(shape)
+    if path is not None and places.kind_of(path) == "harmless":
+        return
+    severity = "ask"
+    if path is None or DYNAMIC in path:
+        reason = f"deletes what cannot be seen in the command: {_shown(shape)}"
+        if path is not None and places.is_root_or_home(_without_dynamic(path), scope):
+            severity = "high"
+    elif places.is_root_or_home(path, scope) or path == scope.places.workspace:
+        reason, severity = f"deletes the system, a home or the whole workspace: {shape}", "high"
+    elif not scope.inside(path):
+        reason, severity = f"deletes outside the workspace: {shape}", "high"
+    elif places.kind_of(path) == "git":
+        reason, severity = f"deletes from .git: {shape}", "high"
+    elif tree:
+        reason = f"deletes a whole tree: {shape}"
+    elif glob:
+        reason = f"deletes whatever matches: {shape}"
+    else:
+        return
+    reading.report(
+        "destructive", reason, span, severity="high" if severity == "high" else "ask", hint=_HINT
+    )
+
+
+def _shown(shape: str) -> str:
+    return shape.replace(DYNAMIC, "…")
+
+
+def _without_dynamic(path: str) -> str:
+    """Return the directory that is left when what is not static turns out empty."""
+    return posixpath.normpath("/" + path.split(DYNAMIC, 1)[0].lstrip("/"))

@@ -1,0 +1,222 @@
+"""The shape of program knowledge: what a program's options and operands mean, and what is risky.
+
+The tables lie in ``programs/*.yaml``, one file a family; ``orchestrator.shell.programs`` loads
+them. Adding a program is adding a table entry with examples, never code.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from orchestrator.schema.decision import Risk
+
+
+def _words(value: object) -> object:
+    return tuple(value.split()) if isinstance(value, str) else value
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+"""A list, or one string with blanks between the items."""
+
+ROLES = {
+    "data": "plain text",
+    "url": "an address",
+    "read": "a file whose content is shown",
+    "copy": "a file that is read but not shown",
+    "write": "a file that is written",
+    "edited": "a file that is read, changed and written back",
+    "replaced": "a file whose old content is lost",
+    "delete": "a path that is removed",
+    "moved": "a path that goes away",
+    "target": "where moved paths go",
+    "save": "a file that receives a download",
+    "remote": "an address that is fetched into a file named after it",
+    "fetch": "a directory that receives a download",
+    "source": "the address of a repository that is fetched into a directory",
+    "upload": "a file that is sent away",
+    "at": "curl's @FILE, which is sent away",
+    "form": "curl's NAME=@FILE, which is sent away",
+    "encoded": "curl's NAME@FILE, which is sent away",
+    "dir": "the directory to work in",
+    "run": "a program or shell text that this option makes a harmless tool run",
+    "shell": "shell text, judged by what it does",
+    "here": "shell text for the calling shell",
+    "script": "a file of code to run",
+    "module": "a Python module to run",
+    "config": "a file, or settings, that can name programs",
+    "loads": "a plugin or library",
+    "makefile": "a makefile",
+    "makecode": "text of a makefile",
+    "checkpoint": "tar's ACTION, which may be exec=COMMAND",
+}
+"""Every role without an argument; ``code:LANGUAGE`` and ``setting:TABLE`` come on top."""
+
+
+def _role(value: str) -> str:
+    if value and value not in ROLES and not value.startswith(("code:", "setting:")):
+        raise ValueError(f"unknown role {value!r}")
+    return value
+
+
+Role = Annotated[str, AfterValidator(_role)]
+"""What an option's value or an operand is: a key of ``ROLES``, or empty."""
+
+
+class Strict(BaseModel):
+    """Tables are closed: an unknown key is a mistake."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Rule(Strict):
+    """One risky use; all conditions that are given must hold."""
+
+    risk: Risk
+    reason: str
+    hint: str = ""
+    severity: Literal["ask", "high"] = "ask"
+    any: Words = ()
+    """At least one of these options is given."""
+    all: Words = ()
+    none: Words = ()
+    """None of these options is given."""
+    words: str = ""
+    """A pattern found in the operands, joined by blanks."""
+    operand: str = ""
+    """A pattern found in at least one operand."""
+    line: str = ""
+    """A pattern found in all arguments, joined by blanks."""
+    operands: int = 0
+    """At least so many operands."""
+    at_most: int | None = None
+    """At most so many operands."""
+    value: dict[str, str] = Field(default_factory=dict)
+    """Option to pattern: the option is given with a value in which the pattern is found."""
+    piped: bool | None = None
+    """Whether something is piped or redirected into it."""
+
+
+class Wrap(Strict):
+    """How the tail of the arguments is a command of its own."""
+
+    how: Literal["argv", "shell", "here"] = "argv"
+    """Run as it stands, joined and read by a shell of its own, or joined and read by this one."""
+    skip: int = 0
+    """Operands before the command."""
+    assignments: bool = False
+    """``NAME=value`` operands before the command set its environment."""
+    after: str = ""
+    """The command begins after this word, not at the first operand."""
+    anywhere: bool = False
+    """With ``after``: the operands before it are this program's own."""
+    remote: bool = False
+    """It runs on another machine: anything but looking is a change out there."""
+    functions: bool = False
+    """The shell's functions and aliases apply to it."""
+    appends: bool = False
+    """More arguments follow that are read from standard input."""
+    placeholder: Words = ()
+    """Options whose value names a text in the command that is replaced at run time."""
+    replaces: str = ""
+    """A text that is always replaced, such as ``{}``."""
+    unless: Words = ()
+    """Options that make it not run anything."""
+
+
+class Examples(Strict):
+    """Command lines the tests hold the entry to."""
+
+    match: tuple[str, ...] = ()
+    no_match: tuple[str, ...] = ()
+
+
+class Spec(Strict):
+    """A program, or a sub-command of one."""
+
+    also: Words = ()
+    """Other names of the same program."""
+    style: Literal["gnu", "single", "pairs", "bundle"] = "gnu"
+    """``single``: ``-name`` is one option. ``pairs``: ``name=value`` operands. ``bundle``: the
+    first argument may be an option cluster without a dash."""
+    values: Words = ()
+    """Options that take a value, glued or as the next word."""
+    glued: Words = ()
+    """Options whose value, if any, is glued."""
+    roles: dict[str, Role] = Field(default_factory=dict)
+    """Option to the role of its value; such options take a value unless they are in ``glued``."""
+    operands: Role = ""
+    first: Role = ""
+    """Role of the first operand, where it differs."""
+    last: Role = ""
+    """Role of the last operand of several, where it differs."""
+    given: dict[str, Role] = Field(default_factory=dict)
+    """When this option is given, operands have this role instead."""
+    instead: Words = ()
+    """Options that take the place of ``first``: grep's -e, awk's -f."""
+    until: dict[str, Words] = Field(default_factory=dict)
+    """Option to the words that end the command that follows it: find's -exec."""
+    wraps: Wrap | None = None
+    stdin: str = ""
+    """It reads code in this language from standard input when no script is given."""
+    script: bool = False
+    """The first operand is a file of code to run, ``-`` standard input."""
+    subs: dict[str, Spec] = Field(default_factory=dict)
+    """Sub-commands; ``a|b`` names several."""
+    dynamic_sub: bool = True
+    """A sub-command that is not static is opaque."""
+    stop: bool = False
+    """Options end at the first operand."""
+    stop_after: Words = ()
+    """Options after which all words are the inner program's own: python's -c and -m."""
+    help: Words = ("--help", "--version")
+    """Options that make it print and do nothing else."""
+    readonly: bool = False
+    """Only looks, whatever its arguments; ``readonly`` of the outer program holds for subs."""
+    sends: bool = False
+    """Its arguments leave the box."""
+    downloads: bool = False
+    """What it prints comes from elsewhere."""
+    saves: bool = False
+    """It writes what it fetches into a file named after the address."""
+    decodes: bool = False
+    """What it prints is unlike what it reads."""
+    dumps: bool = False
+    """It prints whole files."""
+    shell: bool = False
+    """It is a shell."""
+    deletes_with: Words = ()
+    """Options that make a ``delete`` operand a tree."""
+    risk: Risk | None = None
+    """The use itself is risky, whatever the arguments."""
+    reason: str = ""
+    severity: Literal["ask", "high"] = "ask"
+    hint: str = ""
+    rules: tuple[Rule, ...] = ()
+    examples: Examples = Examples()
+
+    @cached_property
+    def takes_value(self) -> frozenset[str]:
+        """Options whose value may be the next word."""
+        return frozenset({*self.values, *self.roles, *self._placeholders()} - {*self.glued})
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        """Every option this entry speaks of, shortest first."""
+        named = {*self.values, *self.glued, *self.roles, *self.given, *self.until, *self.help}
+        named.update(self.deletes_with, self._placeholders(), self.instead)
+        for rule in self.rules:
+            named.update(rule.any, rule.all, rule.none, rule.value)
+        if self.wraps is not None:
+            named.update(self.wraps.unless)
+        return tuple(sorted(named, key=lambda name: (len(name), name)))
+
+    @cached_property
+    def sub_specs(self) -> dict[str, Spec]:
+        """Sub-commands by single name."""
+        return {name: spec for names, spec in self.subs.items() for name in names.split("|")}
+
+    def _placeholders(self) -> Words:
+        return self.wraps.placeholder if self.wraps is not None else ()

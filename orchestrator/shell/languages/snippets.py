@@ -1,0 +1,167 @@
+"""Code in Perl, Ruby, JavaScript, PHP, awk, Lua and others, by the calls that leave the language.
+
+These have no parser here. Text in quotes and comments is masked before calls are looked for, so
+that a word inside a message triggers nothing; the arguments are then taken from the unmasked code.
+The calls are data: ``tables/languages.yaml``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from orchestrator.schema.decision import Risk
+from orchestrator.shell.languages.effect import Effect
+from orchestrator.shell.programs import read_table
+from orchestrator.shell.quoting import DYNAMIC
+
+_STRING = re.compile(r"""(['"`])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
+_ARGUMENT = re.compile(r"""\s*\(?\s*(?:(['"`])((?:\\.|(?!\1)[^\\])*)\1|(\w[\w.]*))""", re.DOTALL)
+_INTERPOLATED = re.compile(r"\$\{[^}]*\}|#\{[^}]*\}|(?<!\\)[$@]\w+")
+
+
+class Call(BaseModel):
+    """A call that leaves the language."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    find: str
+    """A pattern in masked code; the argument begins where it ends."""
+    act: Literal["shell", "argv", "delete", "delete_tree", "write", "read", "move", "code"] | None = None
+    """What is done with the first argument; ``code`` runs it in the same language."""
+    risk: Risk | None = None
+    """Risky whatever the arguments."""
+    reason: str = ""
+
+
+class Language(BaseModel):
+    """How a language writes strings and comments, and its calls."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    comment: str = ""
+    quotes: str = "'\"`"
+    """Marks of strings that are data."""
+    runs: tuple[str, ...] = ()
+    """Patterns whose last group is shell text: backticks, %x{…}."""
+    interpolates: str = '"`'
+    """Quotes in which ``$x`` or ``#{x}`` is filled in."""
+    calls: tuple[Call, ...] = ()
+
+
+@cache
+def languages() -> dict[str, Language]:
+    """Return the table, validated."""
+    file = resources.files("orchestrator.shell").joinpath("tables/languages.yaml")
+    return {name: Language.model_validate(entry) for name, entry in read_table(file).items()}
+
+
+def read_snippet(code: str, language: Language, *, depth: int = 0) -> list[Effect]:
+    """Return the effects of code in a language of the table."""
+    return list(_effects(code, language, depth))
+
+
+def _effects(code: str, language: Language, depth: int) -> Iterator[Effect]:
+    if DYNAMIC in code:
+        yield Effect("opaque", 0, len(code), reason="parts of the code are not in the command")
+    masked = _mask(code, language)
+    for text in language.runs:
+        for match in _compiled(text).finditer(code if "`" in text else masked):
+            start, end = match.span(match.lastindex or 0)
+            yield Effect("shell", match.start(), match.end(), text=code[start:end])
+    for call in language.calls:
+        for match in _compiled(call.find).finditer(masked):
+            yield from _called(call, code, match, language, depth)
+
+
+def _called(
+    call: Call, code: str, match: re.Match[str], language: Language, depth: int
+) -> Iterator[Effect]:
+    span = match.start(), match.end()
+    if call.risk is not None:
+        yield Effect(_as_kind(call.risk), *span, reason=call.reason or f"calls {match[0].strip()}")
+    if call.act is None:
+        return
+    argument, end = _first_argument(code, match.end(), language)
+    if call.act == "code":
+        if DYNAMIC in argument or depth > 3:
+            yield Effect("opaque", *span, reason="runs code that is computed")
+        else:
+            yield from read_snippet(argument, language, depth=depth + 1)
+    elif call.act == "argv":
+        yield Effect("argv", match.start(), end, words=_all_arguments(code, match.end(), language))
+    elif call.act == "shell" and (words := _all_arguments(code, match.end(), language))[1:]:
+        yield Effect("argv", match.start(), end, words=words)
+    else:
+        yield Effect(call.act, match.start(), end, text=argument)
+
+
+def _as_kind(risk: Risk) -> Literal["opaque", "remote_code", "destructive", "publishes", "upload", "privilege", "secrets", "exhaustion"]:
+    if risk in {"evasion", "persistence"}:
+        return "remote_code"
+    return risk  # type: ignore[return-value]
+
+
+def _first_argument(code: str, at: int, language: Language) -> tuple[str, int]:
+    match = _ARGUMENT.match(code, at)
+    if match is None or match[1] is None:
+        return DYNAMIC, at
+    return _content(match[1], match[2], language), match.end()
+
+
+def _all_arguments(code: str, at: int, language: Language) -> tuple[str, ...]:
+    """Return the string arguments up to the end of the call; others are not static."""
+    stop = _call_end(code, at)
+    words: list[str] = []
+    last = at
+    for match in _STRING.finditer(code, at, stop):
+        between = code[last : match.start()]
+        if re.search(r"\w", between) and not words:
+            words.append(DYNAMIC)
+        words.append(_content(match[1], match[2], language))
+        last = match.end()
+    return tuple(words) or (DYNAMIC,)
+
+
+def _call_end(code: str, at: int) -> int:
+    depth = 0
+    for index in range(at, len(code)):
+        if code[index] in "([{":
+            depth += 1
+        elif code[index] in ")]}":
+            depth -= 1
+            if depth <= 0:
+                return index
+        elif code[index] in ";\n" and depth == 0:
+            return index
+    return len(code)
+
+
+def _content(mark: str, text: str, language: Language) -> str:
+    if mark in language.interpolates:
+        text = _INTERPOLATED.sub(DYNAMIC, text)
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def _mask(code: str, language: Language) -> str:
+    """Return the code with the content of strings and comments blanked, offsets kept."""
+    marks = re.escape(language.quotes)
+    pieces = [rf"([{marks}])((?:\\.|(?!\1)[^\\])*)\1"]
+    if language.comment:
+        pieces.append(language.comment)
+    return _compiled("|".join(pieces)).sub(_blank, code)
+
+
+def _blank(match: re.Match[str]) -> str:
+    whole = match[0]
+    return whole[0] + " " * (len(whole) - 2) + whole[-1] if len(whole) > 1 else " "
+
+
+@cache
+def _compiled(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.DOTALL | re.MULTILINE)

@@ -1,0 +1,176 @@
+"""What a command prints, where that can be told without running it."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from orchestrator.shell.analysis import Span, Word
+from orchestrator.shell.invocation import Invocation
+from orchestrator.shell.output import Output
+from orchestrator.shell.quoting import DYNAMIC, undo_ansi
+from orchestrator.shell.setting import Site
+
+_DIRECTIVE = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?([sbdiq%])")
+_MAX_PRINTED = 64_000
+
+
+def printed(argv: Sequence[Word], use: Invocation | None, site: Site) -> Output:
+    """Return what the command writes to its standard output."""
+    feed = site.setting.feed
+    name = (argv[0].value or "").rpartition("/")[2]
+    maker = _PRINTERS.get(name)
+    if maker is not None:
+        found = maker(argv[1:], use, site)
+        if found is not None:
+            return replace(found, producer=name)
+    spec = use.spec if use is not None else None
+    if spec is not None and spec.downloads:
+        return Output("download", producer=name)
+    if feed.kind == "download":
+        return Output("download", producer=name)
+    reads = feed.reads_files
+    if spec is not None and spec.dumps:
+        reads = reads or bool(use and use.operands)
+    if spec is not None and spec.decodes:
+        return Output("decoded", producer=name, reads_files=reads)
+    return Output("data", producer=name, reads_files=reads)
+
+
+def span_of(words: Sequence[Word]) -> Span:
+    """Return the span from the first word to the last."""
+    if not words:
+        return 0, 0
+    return min(word.span[0] for word in words), max(word.span[1] for word in words)
+
+
+def _text(text: str, words: Sequence[Word]) -> Output:
+    raw = words[0].raw if len(words) == 1 else ""
+    return Output("text", text[:_MAX_PRINTED], span_of(words), raw)
+
+
+def _echo(words: Sequence[Word], _use: Invocation | None, _site: Site) -> Output:
+    at = 0
+    flags = ""
+    while at < len(words) and re.fullmatch(r"-[neE]+", words[at].shape):
+        flags += words[at].shape
+        at += 1
+    text = " ".join(word.shape for word in words[at:])
+    if "e" in flags:
+        text = undo_ansi(text)
+    return _text(text if "n" in flags else text + "\n", words[at:])
+
+
+def _printf(words: Sequence[Word], _use: Invocation | None, _site: Site) -> Output | None:
+    if words and words[0].shape == "--":
+        words = words[1:]
+    if not words or words[0].shape.startswith("-v"):
+        return None
+    form, arguments = undo_ansi(words[0].shape), [word.shape for word in words[1:]]
+    if "%" in _DIRECTIVE.sub("", form):
+        return Output("decoded")
+    pieces: list[str] = []
+    while True:
+        pieces.append(_DIRECTIVE.sub(lambda match: _directive(match[1], arguments), form))
+        if not arguments or _DIRECTIVE.search(form) is None or len(pieces) > len(words):
+            break
+    return _text("".join(pieces), words)
+
+
+def _directive(kind: str, arguments: list[str]) -> str:
+    if kind == "%":
+        return "%"
+    value = arguments.pop(0) if arguments else ""
+    return undo_ansi(value) if kind == "b" else value
+
+
+def _cat(words: Sequence[Word], use: Invocation | None, site: Site) -> Output | None:
+    operands = use.operands if use is not None else [*words]
+    if not operands or all(word.shape == "-" for word in operands):
+        return site.setting.feed
+    texts: list[str] = []
+    for word in operands:
+        path = site.scope.absolute(word.shape)
+        content = site.scope.files.get(path) if path is not None else None
+        if word.shape == "/dev/null":
+            texts.append("")
+        elif content is not None and content.kind == "download":
+            return Output("download")
+        elif content is not None and content.text is not None:
+            texts.append(content.text)
+        else:
+            return Output("file", reads_files=True)
+    return _text("".join(texts), operands)
+
+
+def _feed(_words: Sequence[Word], _use: Invocation | None, site: Site) -> Output:
+    return site.setting.feed
+
+
+def _empty(words: Sequence[Word], _use: Invocation | None, _site: Site) -> Output:
+    return _text("", words)
+
+
+def _directory(words: Sequence[Word], _use: Invocation | None, site: Site) -> Output:
+    return _text((site.scope.cwd or DYNAMIC) + "\n", words)
+
+
+def _lookup(words: Sequence[Word], _use: Invocation | None, _site: Site) -> Output | None:
+    names = [word for word in words if not word.shape.startswith("-")]
+    return _text(names[0].shape + "\n", names) if len(names) == 1 else None
+
+
+def _command(words: Sequence[Word], use: Invocation | None, site: Site) -> Output | None:
+    if words and words[0].shape in {"-v", "-V"}:
+        return _lookup(words, use, site)
+    return None
+
+
+def _type(words: Sequence[Word], use: Invocation | None, site: Site) -> Output | None:
+    if words and words[0].shape in {"-p", "-P"}:
+        return _lookup(words, use, site)
+    return None
+
+
+def _base(words: Sequence[Word], _use: Invocation | None, _site: Site) -> Output | None:
+    if len(words) != 1:
+        return None
+    return _text(posixpath.basename(words[0].shape.rstrip("/")) + "\n", words)
+
+
+def _dir(words: Sequence[Word], _use: Invocation | None, _site: Site) -> Output | None:
+    if len(words) != 1:
+        return None
+    return _text((posixpath.dirname(words[0].shape) or ".") + "\n", words)
+
+
+def _temporary(words: Sequence[Word], _use: Invocation | None, _site: Site) -> Output:
+    return _text(f"/tmp/tmp.{DYNAMIC}\n", words)  # noqa: S108 - what mktemp prints
+
+
+def _git(words: Sequence[Word], _use: Invocation | None, site: Site) -> Output | None:
+    if [word.shape for word in words] == ["rev-parse", "--show-toplevel"]:
+        return _text(site.scope.places.workspace + "\n", words)
+    return None
+
+
+Printer = Callable[[Sequence[Word], Invocation | None, Site], Output | None]
+_PRINTERS: dict[str, Printer] = {
+    "echo": _echo,
+    "printf": _printf,
+    "cat": _cat,
+    "tac": _cat,
+    "tee": _feed,
+    "true": _empty,
+    ":": _empty,
+    "pwd": _directory,
+    "which": _lookup,
+    "command": _command,
+    "type": _type,
+    "basename": _base,
+    "dirname": _dir,
+    "mktemp": _temporary,
+    "git": _git,
+}

@@ -1,0 +1,218 @@
+"""Redirections: what a command reads and writes beside its arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from orchestrator.shell import places
+from orchestrator.shell.accesses import judge_read, judge_write
+from orchestrator.shell.analysis import Redirect, Span, Word
+from orchestrator.shell.output import Output
+from orchestrator.shell.quoting import DYNAMIC
+from orchestrator.shell.scope import Content
+from orchestrator.shell.setting import Site
+from orchestrator.shell.source import Source
+from orchestrator.shell.words import Words
+
+REDIRECT_TYPES = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect", "ERROR"})
+HEREDOC_PARTS = frozenset({"heredoc_start", "heredoc_body", "heredoc_end", "file_redirect",
+                           "herestring_redirect", "file_descriptor"})  # fmt: skip
+_WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
+_COPY = re.compile(r"\d+-?|-")
+_TRUNCATING = frozenset({">", ">|", "&>"})
+
+
+@dataclass(slots=True)
+class Redirections:
+    """The redirections of one statement, read."""
+
+    redirects: list[Redirect] = field(default_factory=list)
+    feed: Output | None = None
+    """Standard input, where it was redirected."""
+    targets: list[tuple[str, str, Span]] = field(default_factory=list)
+    """Operator, path and span of what receives standard output."""
+    extra: list[list[Node]] = field(default_factory=list)
+    """Arguments that the tree keeps inside a heredoc."""
+    sinks: list[Output] = field(default_factory=list)
+
+    def joined(self, other: Redirections) -> Redirections:
+        """Return both, the other's input last."""
+        return Redirections(
+            [*self.redirects, *other.redirects],
+            other.feed or self.feed,
+            [*self.targets, *other.targets],
+            [*self.extra, *other.extra],
+        )
+
+
+def read_redirects(node: Node, words: Words, source: Source, site: Site) -> Redirections:
+    """Read and judge the redirections among a node's children."""
+    read = Redirections()
+    reader = _Reader(read, words, source, site)
+    for child in node.children:
+        if child.type == "file_redirect":
+            reader.file(child)
+        elif child.type == "herestring_redirect":
+            reader.here_string(child.children[-1], source.span(child))
+        elif child.type == "heredoc_redirect":
+            reader.heredoc(child)
+    return read
+
+
+def finish(read: Redirections, argv: Sequence[Word], output: Output, site: Site) -> Output:
+    """Say what is left on standard output, and remember what went into files."""
+    if not read.targets:
+        return output
+    program = argv[0].value if argv else ""
+    for operator, path, span in read.targets:
+        _remember(operator, path, output, site)
+        if operator in _TRUNCATING and _prints_nothing(argv, output) and program is not None:
+            _judge_truncation(path, span, site)
+        elif operator in _TRUNCATING and _is_endless(argv):
+            site.reading.report("exhaustion", "fills a file without end", span)
+    return Output("none")
+
+
+def _prints_nothing(argv: Sequence[Word], output: Output) -> bool:
+    if not argv:
+        return output.kind == "none"
+    return output.kind == "text" and output.text == "" and argv[0].value is not None
+
+
+def _is_endless(argv: Sequence[Word]) -> bool:
+    shapes = [word.shape for word in argv]
+    if not shapes:
+        return False
+    return shapes[0] == "yes" or (
+        shapes[0] == "cat" and any(shape in {"/dev/zero", "/dev/urandom", "/dev/random"} for shape in shapes)
+    )
+
+
+def _judge_truncation(path: str, span: Span, site: Site) -> None:
+    absolute = site.scope.absolute(path)
+    if absolute is not None and places.kind_of(absolute) == "harmless":
+        return
+    site.reading.report("destructive", f"empties a file: {path}", span)
+
+
+def _remember(operator: str, path: str, output: Output, site: Site) -> None:
+    """Keep what a file holds now, in case the same command runs it."""
+    absolute = site.scope.absolute(path)
+    if absolute is None or DYNAMIC in absolute:
+        return
+    if output.kind == "download":
+        site.scope.files[absolute] = Content("download")
+    elif output.kind == "decoded":
+        site.scope.files[absolute] = Content("decoded")
+    elif output.kind == "text" and output.text is not None:
+        before = site.scope.files.get(absolute) if operator in {">>", "&>>"} else None
+        if before is not None and before.kind != "text":
+            return
+        text = (before.text or "") if before is not None else ""
+        known = DYNAMIC not in output.text
+        site.scope.files[absolute] = Content("text", text + output.text if known else None)
+
+
+class _Reader:
+    def __init__(self, read: Redirections, words: Words, source: Source, site: Site) -> None:
+        self.read = read
+        self.words = words
+        self.source = source
+        self.site = site
+
+    def file(self, node: Node) -> None:
+        operator = _operator(node, self.source)
+        descriptor = next((self.source.of(c) for c in node.children if c.type == "file_descriptor"), "")
+        targets = node.children_by_field_name("destination")
+        span = self.source.span(node)
+        if node.prev_sibling is not None and self.source.of(node.prev_sibling) == "<<" and (
+            node.prev_sibling.is_error
+        ):
+            self.here_string(targets[0], span)
+            return
+        if not targets:
+            self.read.redirects.append(Redirect(operator, None, span, writes=False))
+            return
+        self.read.extra.extend([[extra] for extra in targets[1:]])
+        shape = self.words.text(targets[0])
+        if operator in {">&", "<&"} and _COPY.fullmatch(shape):
+            self.read.redirects.append(Redirect(operator, None, span, writes=False))
+            return
+        writes = operator in _WRITING
+        value = None if DYNAMIC in shape else shape
+        self.read.redirects.append(Redirect(operator, value, span, writes=writes))
+        self._judge(operator, descriptor, shape, targets[0])
+
+    def _judge(self, operator: str, descriptor: str, shape: str, target: Node) -> None:
+        scope, reading = self.site.scope, self.site.reading
+        span = self.source.span(target)
+        if target.type == "process_substitution" or shape.startswith("/dev/fd/" + DYNAMIC):
+            if operator == "<":
+                outputs = reading.outputs_in(span)
+                self.read.feed = outputs[-1] if outputs else Output("data")
+            return
+        if operator in _WRITING:
+            judge_write(shape, span, scope, reading)
+            if descriptor in {"", "1"} and operator != "<>":
+                self.read.targets.append((operator, shape, span))
+        if operator in {"<", "<>", "<&"}:
+            judge_read(shape, span, scope, reading)
+            if descriptor in {"", "0"}:
+                self.read.feed = self._file_output(shape)
+
+    def _file_output(self, shape: str) -> Output:
+        path = self.site.scope.absolute(shape)
+        if path == "/dev/null":
+            return Output("text", "")
+        content = self.site.scope.files.get(path) if path is not None else None
+        if content is not None and content.kind == "download":
+            return Output("download")
+        if content is not None and content.text is not None:
+            return Output("text", content.text)
+        return Output("file", reads_files=True)
+
+    def here_string(self, node: Node, span: Span) -> None:
+        shape = self.words.text(node)
+        value = None if DYNAMIC in shape else shape
+        self.read.redirects.append(Redirect("<<<", value, span, writes=False))
+        outputs = self.site.reading.outputs_in(self.source.span(node))
+        kind = next((out.kind for out in outputs if out.kind == "download"), "text")
+        self.read.feed = Output(
+            "download" if kind == "download" else "text",
+            shape + "\n",
+            self.source.span(node),
+            self.source.of(node),
+            reads_files=any(out.reads_files for out in outputs),
+        )
+
+    def heredoc(self, node: Node) -> None:
+        span = self.source.span(node)
+        start = next((c for c in node.children if c.type == "heredoc_start"), None)
+        body = next((c for c in node.children if c.type == "heredoc_body"), None)
+        quoted = start is not None and bool(set("'\"\\") & set(self.source.of(start)))
+        raw = self.source.of(body) if body is not None else ""
+        shape = raw if quoted or body is None else self.words.heredoc(body)
+        if self.source.of(node).startswith("<<-"):
+            shape = re.sub(r"^\t+", "", shape, flags=re.MULTILINE)
+        self.read.redirects.append(Redirect("<<", None, span, writes=False))
+        where = self.source.span(body) if body is not None else span
+        outputs = self.site.reading.outputs_in(where) if not quoted else []
+        self.read.feed = Output(
+            "text", shape, where, raw, reads_files=any(out.reads_files for out in outputs)
+        )
+        for child in node.children:
+            if child.type == "file_redirect":
+                self.file(child)
+            elif child.type == "herestring_redirect":
+                self.here_string(child.children[-1], self.source.span(child))
+        arguments = node.children_by_field_name("argument")
+        self.read.extra.extend([[argument] for argument in arguments])
+
+
+def _operator(node: Node, source: Source) -> str:
+    signs = [source.of(c) for c in node.children if not c.is_named or c.is_error]
+    return "<>" if signs[:2] == ["<", ">"] else signs[0] if signs else ""

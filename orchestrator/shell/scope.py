@@ -1,0 +1,139 @@
+"""What is known of the shell's state at a point of the command: variables, functions, directory."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tree_sitter import Node
+
+from orchestrator.shell.output import Output
+from orchestrator.shell.quoting import DYNAMIC
+from orchestrator.shell.source import Source
+
+OLD_PATH = DYNAMIC * 2
+"""What ``PATH`` held before; told apart from other values that are not static."""
+
+Value = str | tuple[str, ...]
+"""A variable's text, or an array's; U+FFFC stands for what is not static."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What this very command put into a file."""
+
+    kind: Literal["download", "text", "decoded"]
+    text: str | None = None
+    """The whole content of a ``text`` file; None when parts of it are not static."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The fixed directories a command is read against."""
+
+    home: str
+    workspace: str
+
+
+@dataclass(slots=True)
+class Scope:
+    """The state one shell process has; a subshell works on a ``fork``."""
+
+    places: Places
+    cwd: str | None
+    variables: dict[str, Value] = field(default_factory=dict)
+    positional: tuple[str, ...] | None = None
+    """``$0 $1 …`` where they are known."""
+    functions: dict[str, tuple[Source, Node]] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    files: dict[str, Content] = field(default_factory=dict)
+    """By absolute path; shared with subshells, as the disk is."""
+    fetched: set[str] = field(default_factory=set)
+    """Directories that hold what this command fetched; shared, as the disk is."""
+    origins: dict[str, Output] = field(default_factory=dict)
+    """What is known of a substitution's output that a variable holds."""
+
+    def fork(self) -> Scope:
+        """Return a copy whose changes stay its own, files apart."""
+        return Scope(
+            places=self.places,
+            cwd=self.cwd,
+            variables=dict(self.variables),
+            positional=self.positional,
+            functions=dict(self.functions),
+            aliases=dict(self.aliases),
+            files=self.files,
+            fetched=self.fetched,
+            origins=dict(self.origins),
+        )
+
+    def lookup(self, name: str) -> Value:
+        """Return a variable's value; what this command did not set is not static."""
+        if name in self.variables:
+            return self.variables[name]
+        if name == "HOME":
+            return self.places.home
+        if name == "PWD":
+            return self.cwd or DYNAMIC
+        if name == "IFS":
+            return " \t\n"
+        return OLD_PATH if name == "PATH" else DYNAMIC
+
+    def assign(self, name: str, value: Value) -> None:
+        """Set a variable."""
+        self.variables[name] = value
+
+    def merge(self, other: Scope) -> None:
+        """Forget what differs after a part that may or may not have run; ``other`` is before it."""
+        for name, value in self.variables.items():
+            if other.variables.get(name, None) != value:
+                self.variables[name] = DYNAMIC
+        for name in other.variables.keys() - self.variables.keys():
+            self.variables[name] = DYNAMIC
+        self.cwd = self._common_directory(other.cwd)
+
+    def _common_directory(self, before: str | None) -> str | None:
+        """Return the outer of two directories when both lie in the workspace."""
+        if before == self.cwd:
+            return before
+        if before is None or self.cwd is None:
+            return None
+        if self.inside(before) and self.inside(self.cwd):
+            return min(before, self.cwd, key=lambda path: path.count("/"))
+        return None
+
+    def fetched_into(self, path: str) -> bool:
+        """Say whether a path lies in a directory that this command fetched."""
+        return any(path == place or path.startswith(place + "/") for place in self.fetched)
+
+    def inside(self, path: str) -> bool:
+        """Say whether an absolute path is the workspace or lies in it."""
+        workspace = self.places.workspace
+        return path == workspace or path.startswith(workspace.rstrip("/") + "/")
+
+    def absolute(self, path: str) -> str | None:
+        """Return ``path`` from the root with ``.`` and ``..`` taken out; None where unknown."""
+        if path.startswith("~"):
+            path = expand_tilde(path, self)
+        if not path.startswith("/"):
+            if self.cwd is None or path.startswith(DYNAMIC):
+                return None
+            path = self.cwd.rstrip("/") + "/" + path
+        return "/" + posixpath.normpath(path).lstrip("/")
+
+
+def expand_tilde(text: str, scope: Scope) -> str:
+    """Replace a leading ``~``, ``~user`` or ``~+``; the tilde must be unquoted."""
+    head, slash, rest = text.partition("/")
+    user = head[1:]
+    if not user:
+        home = scope.lookup("HOME")
+        base = home if isinstance(home, str) else DYNAMIC
+    elif user == "+":
+        base = scope.cwd or DYNAMIC
+    elif user == "-":
+        base = DYNAMIC
+    else:
+        base = "/root" if user == "root" else f"/home/{user}"
+    return base + slash + rest

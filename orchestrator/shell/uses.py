@@ -1,0 +1,112 @@
+"""One program's use, judged by its table entry: rules, roles of its words, code it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from orchestrator.shell.analysis import Word
+from orchestrator.shell.invocation import Invocation
+from orchestrator.shell.knowledge import Spec
+from orchestrator.shell.printing import span_of
+from orchestrator.shell.roles import Part, judge_part
+from orchestrator.shell.rules import holds
+from orchestrator.shell.scripts import run_file, run_input, sources_of
+from orchestrator.shell.setting import Site
+
+
+def only_helps(use: Invocation) -> bool:
+    """Say whether the program is asked for help before anything else."""
+    first = use.operands[0].span[0] if use.operands else None
+    return any(
+        option.name in use.spec.help and (first is None or option.word.span[0] < first)
+        for option in use.options
+    )
+
+
+def judge_use(argv: Sequence[Word], use: Invocation, site: Site) -> None:
+    """Report what the program's entry says of these arguments."""
+    name = (argv[0].value or "").rpartition("/")[2]
+    label = " ".join([name, *use.sub])
+    span = span_of(argv)
+    if use.unread_sub is not None:
+        site.reading.report(
+            "opaque", f"which {label} command it is cannot be seen", use.unread_sub.span
+        )
+    for spec in use.specs:
+        _judge_rules(spec, argv, use, site, label=label)
+    for option in use.options:
+        if option.value is not None and (role := _option_role(use, option.name)):
+            shown = f"{label} {option.name}"
+            judge_part(Part(role, option.value, shown, use, site))
+    for word, role in _operand_roles(use):
+        judge_part(Part(role, word, label, use, site))
+    if any(spec.sends for spec in use.specs):
+        _judge_sending(argv, label, site)
+    spec = use.spec
+    if spec.stdin and not use.operands and not _has_inline_code(use):
+        run_input(spec.stdin, span, site)
+
+
+def _judge_rules(
+    spec: Spec, argv: Sequence[Word], use: Invocation, site: Site, *, label: str
+) -> None:
+    span = span_of(argv)
+    report = site.reading.report
+    if spec.risk is not None:
+        reason = spec.reason or f"{label} needs a yes"
+        report(spec.risk, reason, span, severity=spec.severity, hint=spec.hint)
+    if not spec.rules:
+        return
+    line = " ".join(word.shape for word in argv[1:])
+    fed = site.setting.feed.kind != "none"
+    for rule in spec.rules:
+        if holds(rule, use, line=line, fed=fed):
+            report(rule.risk, rule.reason, span, severity=rule.severity, hint=rule.hint)
+
+
+def _option_role(use: Invocation, name: str) -> str:
+    for spec in reversed(use.specs):
+        if name in spec.roles:
+            return spec.roles[name]
+    return ""
+
+
+def _operand_roles(use: Invocation) -> list[tuple[Word, str]]:
+    """Return every operand that has a role, with it."""
+    spec = use.spec
+    operands = use.operands
+    roles = [_given_role(use) or spec.operands] * len(operands)
+    if operands and spec.first and not use.has(*spec.instead):
+        roles[0] = spec.first
+    if len(operands) > 1 and spec.last and not _given_role(use):
+        roles[-1] = spec.last
+    return [(word, role) for word, role in zip(operands, roles, strict=True) if role]
+
+
+def _given_role(use: Invocation) -> str:
+    return next((role for name, role in use.spec.given.items() if use.has(name)), "")
+
+
+def _has_inline_code(use: Invocation) -> bool:
+    return any(
+        _option_role(use, option.name).startswith(("code:", "module", "script"))
+        for option in use.options
+    )
+
+
+def _judge_sending(argv: Sequence[Word], label: str, site: Site) -> None:
+    """Report file content that is put into an argument of a program that sends it off."""
+    for word in argv[1:]:
+        if word.value is not None:
+            continue
+        if any(output.reads_files for output in sources_of(word, site)):
+            site.reading.report("upload", f"{label} sends what was read from a file", word.span)
+
+
+def judge_script(use: Invocation, site: Site) -> None:
+    """Judge the file of code that an interpreter is given."""
+    language = use.spec.stdin
+    if use.spec.script and use.operands and language and not _has_inline_code(use):
+        run_file(language, use.operands[0], site)
+
+

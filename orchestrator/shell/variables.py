@@ -1,0 +1,120 @@
+"""Assignments that change what later programs run, load or trust."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import resources
+
+from pydantic import BaseModel, ConfigDict
+
+from orchestrator.shell.analysis import Span
+from orchestrator.shell.programs import read_table
+from orchestrator.shell.quoting import DYNAMIC
+from orchestrator.shell.reading import Reading
+from orchestrator.shell.scope import OLD_PATH, Scope
+
+_SYSTEM_DIRECTORY = re.compile(r"/(usr/(local/)?)?s?bin|/usr/(lib|local)/\S+|/opt/\S+")
+_PROJECT_DIRECTORY = re.compile(r"(.*/)?(node_modules/\.bin|\.?venv/bin|env/bin|vendor/bin)")
+
+
+class VariableTable(BaseModel):
+    """``tables/variables.yaml``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    harmless: str
+    harmful: dict[str, str]
+    runs: tuple[str, ...]
+    loads: tuple[str, ...]
+    configures: tuple[str, ...]
+    search: tuple[str, ...]
+    programs: tuple[str, ...]
+
+
+@cache
+def _table() -> VariableTable:
+    file = resources.files("orchestrator.shell").joinpath("tables/variables.yaml")
+    return VariableTable.model_validate(read_table(file))
+
+
+@cache
+def _names() -> re.Pattern[str]:
+    """Return one pattern with a named group for each group of names."""
+    table = _table()
+    groups = {
+        "runs": table.runs,
+        "loads": table.loads,
+        "configures": table.configures,
+        "search": table.search,
+        "programs": table.programs,
+    }
+    return re.compile("|".join(f"(?P<{key}>{'|'.join(value)})" for key, value in groups.items()))
+
+
+@cache
+def _harmless() -> re.Pattern[str]:
+    return re.compile(_table().harmless.strip())
+
+
+@cache
+def _harmful() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{name})" for name in _table().harmful))
+
+
+def is_harmless_program(text: str) -> bool:
+    """Say whether a pager, editor, compressor or the like is a plain well-known one."""
+    return _harmless().search(text) is not None
+
+
+def judge_variable(name: str, shape: str, span: Span, scope: Scope, reading: Reading) -> bool:
+    """Report an assignment that changes what programs run; say whether the value is code."""
+    if _harmful().fullmatch(name):
+        _judge_value(name, shape, span, reading)
+        return False
+    match = _names().fullmatch(name)
+    if match is None:
+        return False
+    kind = match.lastgroup
+    if kind == "runs":
+        if is_harmless_program(shape):
+            return False
+        reading.report("remote_code", f"{name} names a program that other programs run", span)
+        return True
+    if kind == "loads" and shape:
+        reading.report("remote_code", f"{name} loads foreign code into programs", span)
+    elif kind == "configures" and shape:
+        reading.report("remote_code", f"{name} replaces the settings programs trust", span)
+    elif kind == "search":
+        _judge_search(name, shape, span, scope, reading)
+    elif kind == "programs":
+        _judge_programs(shape, span, scope, reading)
+    return False
+
+
+def _judge_value(name: str, shape: str, span: Span, reading: Reading) -> None:
+    for names, harm in _table().harmful.items():
+        if re.fullmatch(names, name) and re.search(harm, shape):
+            reading.report("remote_code", f"{name} makes programs run or load other code", span)
+
+
+def _judge_search(name: str, shape: str, span: Span, scope: Scope, reading: Reading) -> None:
+    for entry in shape.split(":"):
+        path = scope.absolute(entry) if entry else scope.cwd
+        if entry == DYNAMIC or (path is not None and (scope.inside(path) or _is_system(path))):
+            continue
+        reading.report("remote_code", f"{name} loads code from outside the workspace", span)
+
+
+def _judge_programs(shape: str, span: Span, scope: Scope, reading: Reading) -> None:
+    """Report directories that come before the old PATH and are neither system nor project tools."""
+    for entry in shape.split(":"):
+        if entry == OLD_PATH:
+            return
+        path = scope.absolute(entry) or entry
+        if not (_is_system(path) or _PROJECT_DIRECTORY.fullmatch(path)):
+            reading.report("remote_code", f"PATH puts {entry} before the system's programs", span)
+
+
+def _is_system(path: str) -> bool:
+    return _SYSTEM_DIRECTORY.fullmatch(path) is not None
