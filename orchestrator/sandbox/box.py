@@ -1,0 +1,86 @@
+"""A running box as an Executor: every request becomes one call, and always ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+
+from orchestrator.errors import BoxError
+from orchestrator.sandbox.calls import Call, Calls
+from orchestrator.sandbox.driver import BoxSpec, OnOutput, PathRefusedError
+from orchestrator.sandbox.frames import MAX_MESSAGE
+from orchestrator.sandbox.posture import posture_of
+from orchestrator.sandbox.results import Findings
+from orchestrator.schema.outcome import Outcome
+from orchestrator.schema.posture import Posture
+from orchestrator.schema.request import ExecRequest, FileRequest, Request, WriteRequest, to_wire
+
+FILE_TIME_S = 30.0
+"""The server's own limit for a file request."""
+MARGIN_S = 20.0
+"""What the host waits beyond the box's own limit: a starved box is late, not lost."""
+CANCEL_S = 5.0
+MAX_CONTENT = MAX_MESSAGE // 4
+"""Bytes of one written file; JSON may need several times as many."""
+
+
+class Box:
+    """The Executor of one box; the connections behind it belong to whoever started it."""
+
+    def __init__(self, spec: BoxSpec, calls: Calls, facts: Mapping[str, str]) -> None:
+        """``facts`` are what the engine told of the box, for its posture."""
+        self._spec = spec
+        self._calls = calls
+        self._facts = facts
+
+    async def execute(self, request: Request, *, on_output: OnOutput | None = None) -> Outcome:
+        """Run one request; raises BoxError only when the box itself fails."""
+        if isinstance(request, WriteRequest) and len(request.content) > MAX_CONTENT:
+            return Outcome(
+                error=f"content: {len(request.content)} characters, at most {MAX_CONTENT} in one "
+                "write; write it in parts, or by a command",
+                code="too_large",
+            )
+        is_command = isinstance(request, ExecRequest)
+        seconds = request.timeout_s if isinstance(request, ExecRequest) else FILE_TIME_S
+        return await self._call(
+            to_wire(request), on_output=on_output if is_command else None, seconds=seconds
+        )
+
+    async def resolve(self, request: FileRequest) -> str:
+        """Return where the request's path lands; raises PathRefusedError where it lands nowhere."""
+        body = {"kind": "resolve", "request": to_wire(request)}
+        outcome = await self._call(body, on_output=None, seconds=FILE_TIME_S)
+        if outcome.error is not None:
+            raise PathRefusedError(outcome.error)
+        return str(outcome.data["path"])
+
+    async def probe(self) -> Posture:
+        """Ask from inside what the box really has."""
+        outcome = await self._call({"kind": "probe"}, on_output=None, seconds=FILE_TIME_S)
+        if outcome.error is not None:
+            raise BoxError(f"box: the probe failed ({outcome.error})")
+        found = Findings.model_validate(outcome.data)
+        return posture_of(found, self._spec, self._facts)
+
+    async def _call(
+        self, body: dict[str, Any], *, on_output: OnOutput | None, seconds: float
+    ) -> Outcome:
+        call = self._calls.send(body, on_output)
+        try:
+            with anyio.move_on_after(seconds + MARGIN_S):
+                await call.done.wait()
+        finally:
+            if not call.done.is_set():
+                await self._end(call)
+        return call.outcome()
+
+    async def _end(self, call: Call) -> None:
+        """Cancel in the box and wait until the call is over there, as its effects then are."""
+        self._calls.cancel(call)
+        with anyio.move_on_after(CANCEL_S, shield=True):
+            await call.done.wait()
+        if not call.done.is_set():
+            self._calls.fail(BoxError("box: it did not end a call when asked to"))

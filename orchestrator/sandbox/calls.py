@@ -1,0 +1,144 @@
+"""The calls that are under way in one box: which frame belongs to whom, and what it may hold."""
+
+from __future__ import annotations
+
+import codecs
+from typing import Any
+
+import anyio
+
+from orchestrator.errors import BoxError
+from orchestrator.sandbox.driver import OnOutput
+from orchestrator.sandbox.frames import (
+    CANCEL,
+    CREDIT,
+    MAX_CALLS,
+    OUTPUT,
+    REQUEST,
+    RESULT,
+    U32,
+    Frame,
+)
+from orchestrator.sandbox.link import Link
+from orchestrator.sandbox.results import parse_answer, wire_bytes
+from orchestrator.schema.outcome import Outcome
+
+WINDOW = 256 * 1024
+"""Bytes of output that the box may send ahead of the host's reading."""
+
+
+class Call:
+    """One request that was sent; ``done`` is set when its outcome or its failure is there."""
+
+    def __init__(self, number: int, kind: str, on_output: OnOutput | None) -> None:
+        """Expect the answer to a request of this kind."""
+        self.number = number
+        self.kind = kind
+        self.done = anyio.Event()
+        self.answer: Outcome | None = None
+        self.failure: BoxError | None = None
+        self._on_output = on_output
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        self._window = WINDOW if on_output else 0
+
+    @property
+    def credit(self) -> int:
+        """Return how much output the box may send at first."""
+        return self._window
+
+    def take_output(self, data: bytes) -> None:
+        """Pass output on; more than was allowed is a breach."""
+        if len(data) > self._window or self._on_output is None:
+            raise BoxError("box: sent more output than it was allowed")
+        self._window -= len(data)
+        self._say(self._decode(data))
+
+    def renew(self) -> int:
+        """Return how much more output may be sent; 0 while most of the window is left."""
+        if self._window > WINDOW // 2:
+            return 0
+        renewed = WINDOW - self._window
+        self._window = WINDOW
+        return renewed
+
+    def finish(self, answer: Outcome) -> None:
+        """Settle it with the box's answer."""
+        self._say(self._decode(b"", final=True))
+        self.answer = answer
+        self.done.set()
+
+    def fail(self, failure: BoxError) -> None:
+        """Settle it with the box's end."""
+        self.failure = failure
+        self.done.set()
+
+    def outcome(self) -> Outcome:
+        """Return what came of it; raises where the box failed."""
+        if self.failure is not None:
+            # A fresh copy, since several calls may fail by one cause and each raise adds to it.
+            raise BoxError(self.failure.message, hint=self.failure.hint) from self.failure
+        if self.answer is None:
+            raise RuntimeError("outcome() before done")
+        return self.answer
+
+    def _say(self, text: str) -> None:
+        if text and self._on_output is not None:
+            self._on_output(text)
+
+
+class Calls:
+    """All of one box's; every frame from the box goes through ``take``."""
+
+    def __init__(self) -> None:
+        self._link: Link | None = None
+        self._open: dict[int, Call] = {}
+        self._latest = 0
+        self.failure: BoxError | None = None
+
+    def send_over(self, link: Link) -> None:
+        """Name the connection that requests go out on."""
+        self._link = link
+
+    def send(self, body: dict[str, Any], on_output: OnOutput | None = None) -> Call:
+        """Send one request; raises where the box is gone already."""
+        if self.failure is not None:
+            raise BoxError(self.failure.message, hint=self.failure.hint)
+        if self._link is None:
+            raise RuntimeError("send() before send_over()")
+        if len(self._open) >= MAX_CALLS:
+            raise BoxError(f"box: at most {MAX_CALLS} calls at a time")
+        self._latest += 1
+        call = Call(self._latest, str(body["kind"]), on_output)
+        if call.credit:
+            body = {**body, "credit": call.credit}
+        self._open[call.number] = call
+        self._link.send(call.number, REQUEST, wire_bytes(body))
+        return call
+
+    def cancel(self, call: Call) -> None:
+        """Ask the box to end a call; its result still comes."""
+        if self._link is not None and not call.done.is_set():
+            self._link.send(call.number, CANCEL)
+
+    def take(self, frame: Frame) -> None:
+        """Act on a frame; raises BoxError for one that fits no call."""
+        call = self._open.get(frame.call)
+        if call is None:
+            raise BoxError(f"box: answered call {frame.call}, which is not open")
+        if frame.kind == OUTPUT:
+            call.take_output(frame.payload)
+            renewed = call.renew()
+            if renewed and self._link is not None:
+                self._link.send(call.number, CREDIT, U32.pack(renewed))
+        elif frame.kind == RESULT:
+            call.finish(parse_answer(call.kind, frame.payload))
+            del self._open[frame.call]
+        else:
+            raise BoxError(f"box: frame of kind {frame.kind} for a call")
+
+    def fail(self, failure: BoxError) -> None:
+        """End every call; the first reason stays the one that is told."""
+        self.failure = self.failure or failure
+        waiting, self._open = list(self._open.values()), {}
+        for call in waiting:
+            call.fail(self.failure)

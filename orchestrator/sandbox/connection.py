@@ -1,0 +1,139 @@
+"""The host's hold on one box: the lifeline, the connection for calls, and the greeting on both."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import secrets
+import socket
+import time
+
+import anyio
+
+from orchestrator.engine.attachment import Attachment
+from orchestrator.errors import BoxError
+from orchestrator.sandbox.calls import Calls
+from orchestrator.sandbox.engine_stream import EngineStream
+from orchestrator.sandbox.frames import HELLO, PONG, READY, TOKEN, Frame
+from orchestrator.sandbox.heart import Heart, Pulse
+from orchestrator.sandbox.hello import Ready, parse_ready
+from orchestrator.sandbox.link import Link
+from orchestrator.schema.terminal_text import escape_terminal
+
+READY_S = 40.0
+"""From the start of the container to the server's first word, on a busy engine."""
+CALL_S = 5.0
+"""From the server's word that it called to the arrival of that call."""
+LAST_WORDS_S = 0.2
+"""How long the reason of an end is awaited on the lifeline when the other connection broke."""
+
+
+class Connection:
+    """Everything that is open towards one box; ``close`` ends the box as well."""
+
+    def __init__(self, attachment: Attachment, heart: Heart) -> None:
+        """Take an attachment over, made before the container starts."""
+        self._attachment = attachment
+        self._heart = heart
+        self._stream = EngineStream()
+        self._lifeline = Link(attachment.socket, unwrap=self._stream)
+        self._call_link: Link | None = None
+        self._call_socket: socket.socket | None = None
+        self._loop = asyncio.get_running_loop()
+        self._pulse: Pulse | None = None
+        self._ready: Ready | None = None
+        self._changed = anyio.Event()
+        self._closed = False
+        self.calls = Calls()
+        self.token = secrets.token_hex(32)
+
+    async def greet(self, hello: bytes, listener: socket.socket | None) -> Ready:
+        """Introduce the host and return when requests can go out."""
+        self._lifeline.open(self._take, self._fail)
+        self._lifeline.send(0, HELLO, hello)
+        self._pulse = self._heart.add(self._lifeline, self._on_silence)
+        with anyio.move_on_after(READY_S):
+            await self._changed.wait()
+        if self.calls.failure is not None:
+            raise self.calls.failure
+        if self._ready is None:
+            raise BoxError(f"box: its tool server said nothing for {READY_S:.0f} s")
+        if self._ready.transport == "stdio":
+            self.calls.send_over(self._lifeline)
+        elif listener is None:
+            raise BoxError("box: its tool server called a socket that does not exist")
+        else:
+            self.calls.send_over(await self._accept(listener))
+        return self._ready
+
+    def close(self) -> None:
+        """Let go of the box, which ends by it; calls that are open fail."""
+        if self._closed:
+            return
+        self._closed = True
+        self.calls.fail(BoxError("box: it was stopped"))
+        if self._pulse is not None:
+            self._heart.remove(self._pulse)
+        if self._call_link is not None:
+            self._call_link.close()
+        if self._call_socket is not None:
+            self._call_socket.close()
+        self._lifeline.close()
+        self._attachment.close()
+        self._changed.set()
+
+    def _take(self, frame: Frame) -> None:
+        if frame.call != 0:
+            if self._ready is None or self._ready.transport != "stdio":
+                raise BoxError("box: answered a call on its lifeline")
+            self.calls.take(frame)
+        elif frame.kind == PONG and self._pulse is not None:
+            self._pulse.heard = time.monotonic()
+        elif frame.kind == READY and self._ready is None:
+            self._ready = parse_ready(frame.payload)
+            self._changed.set()
+        else:
+            raise BoxError(f"box: frame of kind {frame.kind} on its lifeline")
+
+    async def _accept(self, listener: socket.socket) -> Link:
+        """Return the connection that knows the token; who does not know it is turned away."""
+        with anyio.move_on_after(CALL_S):
+            while True:
+                await anyio.wait_readable(listener)
+                sock, _ = listener.accept()
+                sock.setblocking(False)
+                link = Link(sock)
+                if await self._knows_token(link):
+                    self._call_link, self._call_socket = link, sock
+                    link.open(self.calls.take, self._on_call_end)
+                    return link
+                link.close()
+                sock.close()
+        raise BoxError("box: its tool server did not call although it said so")
+
+    async def _knows_token(self, link: Link) -> bool:
+        settled = anyio.Event()
+        words: list[bytes] = []
+
+        def heard(frame: Frame) -> None:
+            if frame.kind == TOKEN and not words:
+                words.append(frame.payload)
+            settled.set()
+
+        link.open(heard, lambda _error: settled.set())
+        await settled.wait()
+        return bool(words) and hmac.compare_digest(words[0], self.token.encode())
+
+    def _on_silence(self) -> None:
+        failure = BoxError("box: its tool server fell silent")
+        self._loop.call_soon_threadsafe(self._fail, failure)
+
+    def _on_call_end(self, error: BoxError) -> None:
+        self._loop.call_later(LAST_WORDS_S, self._fail, error)
+
+    def _fail(self, error: BoxError) -> None:
+        if self._closed:
+            return
+        words = escape_terminal(self._stream.last_words())
+        self.calls.fail(BoxError(f"{error.message}: {words}" if words else error.message))
+        self.close()

@@ -1,0 +1,175 @@
+"""From a BoxSpec to the engine's create options: pure, so that every hardening is a plain test.
+
+``docker_driver`` sends them; ``posture`` checks from inside that the engine kept its word.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from orchestrator.engine.labels import BOX, KIND, OWNER, SESSION
+from orchestrator.errors import BoxError
+from orchestrator.sandbox.driver import BoxSpec
+from orchestrator.schema.mount import Mount
+
+SERVER = ("/usr/bin/python3", "-I", "-S", "-B", "/opt/glovebox/toolserver")
+HOME = "/home/agent"
+SOCKET_MOUNT = "/glove/s"
+"""Beneath a directory that root alone may enter; commands could not reach it if they owned it."""
+
+_HOME_SIZE = 1024**3
+_SHM_SIZE = 64 * 1024**2
+_TMPFS_SHARE = 0.5
+"""Of the memory limit: tmpfs pages are charged to it, and a full one would starve every command."""
+
+_MASKED = (
+    "/dev/mqueue",
+    "/proc/acpi",
+    "/proc/asound",
+    "/proc/interrupts",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/latency_stats",
+    "/proc/sched_debug",
+    "/proc/scsi",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+    "/sys/devices/virtual/powercap",
+    "/sys/firmware",
+)
+_READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
+_TMPFS_OPTIONS = "rw,exec,nosuid,nodev"
+"""Scripts in /tmp are daily work; nothing in the box can raise privileges by executing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What a box stands on here and now, beside its spec."""
+
+    owner: str
+    """The harness process, for reaping."""
+    seccomp: str
+    """The profile as JSON text."""
+    socket_directory: str | None
+    """Host directory of the session's socket; None where calls go over standard input and output."""
+
+
+def container_options(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
+    """Return the whole body of the engine's create call."""
+    if spec.uid <= 0 or spec.gid <= 0:
+        raise BoxError(f"box: commands never run as root; got uid {spec.uid}, gid {spec.gid}")
+    return {
+        "Image": spec.image,
+        "Entrypoint": list(SERVER),
+        "Cmd": [],
+        "User": "0:0",
+        "WorkingDir": "/",
+        "Hostname": "box",
+        "OpenStdin": True,
+        "StdinOnce": True,
+        "AttachStdin": True,
+        "AttachStdout": True,
+        "AttachStderr": True,
+        "Tty": False,
+        # An image's health check would run as root beside the server.
+        "Healthcheck": {"Test": ["NONE"]},
+        "Labels": {
+            **spec.labels,
+            SESSION: str(spec.session),
+            OWNER: ground.owner,
+            KIND: BOX,
+        },
+        "HostConfig": _host_config(spec, ground),
+    }
+
+
+def tmpfs_sizes(spec: BoxSpec) -> dict[str, int]:
+    """Return every tmpfs and its size; together they take at most half of the memory."""
+    wanted = {HOME: _HOME_SIZE, **spec.tmpfs}
+    wanted |= {mount.target: mount.size or _HOME_SIZE for mount in spec.mounts if _is_tmpfs(mount)}
+    room = spec.limits.memory * _TMPFS_SHARE - _shm_size(spec)
+    scale = min(1.0, room / sum(wanted.values()))
+    return {target: max(4096, int(size * scale)) for target, size in wanted.items()}
+
+
+def writable_places(spec: BoxSpec) -> tuple[str, ...]:
+    """Return every mount that a command can fill, the workspace first."""
+    mounted = [mount.target for mount in spec.mounts if not mount.read_only]
+    places = [spec.workdir, *mounted, *tmpfs_sizes(spec), "/dev/shm"]  # noqa: S108 - in the box
+    return tuple(dict.fromkeys(places))
+
+
+def _host_config(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
+    limits = spec.limits
+    options: dict[str, Any] = {
+        "AutoRemove": True,
+        "Init": True,
+        "LogConfig": {"Type": "none", "Config": {}},
+        "RestartPolicy": {"Name": "no"},
+        "Privileged": False,
+        "CapDrop": ["ALL"],
+        "CapAdd": ["SETUID", "SETGID", "KILL"],
+        "SecurityOpt": ["no-new-privileges", f"seccomp={_compact(ground.seccomp)}"],
+        "NetworkMode": "none",
+        "Dns": ["127.0.0.1"],
+        "Sysctls": {"net.ipv4.ip_unprivileged_port_start": "0"},
+        "IpcMode": "private",
+        "PidMode": "",
+        "UTSMode": "",
+        "Devices": [],
+        "ReadonlyRootfs": spec.read_only_root,
+        "MaskedPaths": list(_MASKED),
+        "ReadonlyPaths": list(_READ_ONLY),
+        "PidsLimit": limits.pids,
+        "Memory": limits.memory,
+        # No swap beyond it: a box that swaps slows everything else down.
+        "MemorySwap": limits.memory,
+        "NanoCpus": int(limits.cpus * 1_000_000_000),
+        "ShmSize": _shm_size(spec),
+        "Tmpfs": {target: _tmpfs(target, size, spec) for target, size in tmpfs_sizes(spec).items()},
+        "Mounts": [_mount(mount) for mount in spec.mounts if not _is_tmpfs(mount)],
+    }
+    if ground.socket_directory is not None:
+        glove = Mount("bind", ground.socket_directory, SOCKET_MOUNT, read_only=True)
+        options["Mounts"].append(_mount(glove))
+    if spec.runtime is not None:
+        options["Runtime"] = spec.runtime
+    return options
+
+
+def _tmpfs(target: str, size: int, spec: BoxSpec) -> str:
+    mode = "1777" if target in {"/tmp", "/var/tmp"} else "0755"  # noqa: S108 - in the box
+    return f"{_TMPFS_OPTIONS},size={size},mode={mode},uid={spec.uid},gid={spec.gid}"
+
+
+def _shm_size(spec: BoxSpec) -> int:
+    return min(_SHM_SIZE, spec.limits.memory // 16)
+
+
+def _is_tmpfs(mount: Mount) -> bool:
+    return mount.kind == "tmpfs"
+
+
+def _mount(mount: Mount) -> Mapping[str, Any]:
+    options: dict[str, Any] = {
+        "Type": mount.kind,
+        "Source": mount.source,
+        "Target": mount.target,
+        "ReadOnly": mount.read_only,
+    }
+    if mount.kind == "volume":
+        # Else the engine fills an empty volume with what the image has at the target.
+        options["VolumeOptions"] = {"NoCopy": True}
+    elif mount.kind == "bind":
+        # A mount beneath a read-only one would stay writable.
+        options["BindOptions"] = {"Propagation": "rprivate", "NonRecursive": mount.read_only}
+    else:
+        raise BoxError(f"box: mount of kind volume, bind or tmpfs expected, got {mount.kind!r}")
+    return options
+
+
+def _compact(profile: str) -> str:
+    return json.dumps(json.loads(profile), separators=(",", ":"))

@@ -1,0 +1,171 @@
+"""The real Lifecycle: one container a session, on any engine that speaks Docker's API."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+from anyio import to_thread
+
+from orchestrator.config.assets import asset
+from orchestrator.engine.base_image import present_image
+from orchestrator.engine.client import Engine
+from orchestrator.engine.containers import (
+    attach,
+    create_container,
+    find_containers,
+    leftovers,
+    remove_container,
+    start_container,
+    wait_gone,
+)
+from orchestrator.engine.facts import EngineInfo
+from orchestrator.engine.images import image_digest
+from orchestrator.engine.labels import BOX, owner_label
+from orchestrator.sandbox.box import Box
+from orchestrator.sandbox.connection import Connection
+from orchestrator.sandbox.container_spec import Ground, container_options
+from orchestrator.sandbox.driver import BoxSpec
+from orchestrator.sandbox.heart import Heart
+from orchestrator.sandbox.hello import Ready, hello_bytes
+from orchestrator.sandbox.runtime_dir import SocketDirectory, runtime_root, sweep
+from orchestrator.schema.ids import Digest, SessionId
+
+T = TypeVar("T")
+
+END_S = 2.0
+"""How long a box may take to end by itself when its lifeline is cut."""
+
+
+@dataclass(slots=True)
+class Started:
+    """One box of this process, from its creation on."""
+
+    container: str
+    connection: Connection | None = None
+
+
+class DockerLifecycle:
+    """Starts and ends boxes on one engine."""
+
+    def __init__(self, engine: Engine, *, runtime: Path | None = None) -> None:
+        """``runtime`` is where sockets go; by default a private directory of this user."""
+        self._engine = engine
+        self._runtime = runtime or runtime_root(os.environ, os.geteuid())
+        self._seccomp = asset("sandbox-image") / "seccomp.json"
+        self._heart = Heart()
+        self._info: EngineInfo | None = None
+        self._started: dict[SessionId, Started] = {}
+
+    async def start(self, spec: BoxSpec) -> Box:
+        """Create and start the box; returns when its tool server is ready."""
+        info = await self._engine_info()
+        directory = SocketDirectory(self._runtime) if info.local else None
+        try:
+            return await self._start(spec, info, directory)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self.stop(spec.session)
+            raise
+        finally:
+            # The box has its connection by now; the mount itself outlives the directory.
+            if directory is not None:
+                directory.close()
+
+    async def stop(self, session: SessionId) -> None:
+        """End the session's box and return when it is gone; no box is no error."""
+        started = self._started.pop(session, None)
+        if started is None:
+            found = await _threaded(
+                lambda: find_containers(self._engine, session=session, kind=BOX)
+            )
+            for container in found:
+                await self._remove(container.id)
+            return
+        # First let go: an engine may wait for an attachment that nobody reads.
+        if started.connection is not None:
+            started.connection.close()
+            if await _threaded(lambda: wait_gone(self._engine, started.container, END_S)):
+                return
+        await self._remove(started.container)
+
+    async def image_digest(self, image: str) -> Digest:
+        """Return the content digest the image name stands for; EngineError when it is missing."""
+        return await _threaded(lambda: image_digest(self._engine, image))
+
+    async def reap(self) -> list[SessionId]:
+        """Remove the containers and socket directories of dead harness processes."""
+        local = (await self._engine_info()).local
+        await _threaded(lambda: sweep(self._runtime))
+        found = await _threaded(lambda: find_containers(self._engine))
+        dead = leftovers(found, now=time.time(), same_machine=local)
+        for container in dead:
+            await self._remove(container.id)
+        return sorted({SessionId(container.session) for container in dead})
+
+    async def _start(
+        self, spec: BoxSpec, info: EngineInfo, directory: SocketDirectory | None
+    ) -> Box:
+        ground = Ground(
+            owner=owner_label(),
+            seccomp=self._seccomp.read_text(),
+            socket_directory=str(directory.leaf) if directory else None,
+        )
+        digest, environment = await _threaded(lambda: _image(self._engine, spec.image))
+        # By digest: what is recorded is what runs, whoever moves the name meanwhile.
+        connection = await self._create(
+            spec, container_options(replace(spec, image=digest), ground)
+        )
+        hello = hello_bytes(
+            spec, environment, token=connection.token, has_socket=directory is not None
+        )
+        ready = await connection.greet(hello, directory.listener if directory else None)
+        return Box(spec, connection.calls, _facts(info, spec, digest, ready))
+
+    async def _create(self, spec: BoxSpec, options: dict[str, Any]) -> Connection:
+        name = f"glovebox-{spec.session}"
+        container = await _threaded(lambda: create_container(self._engine, name, options))
+        started = self._started[spec.session] = Started(container)
+        attachment = await _threaded(lambda: attach(self._engine, container))
+        connection = started.connection = Connection(attachment, self._heart)
+        await _threaded(lambda: start_container(self._engine, container))
+        return connection
+
+    async def _engine_info(self) -> EngineInfo:
+        if self._info is None:
+            self._info = await _threaded(self._engine.info)
+        return self._info
+
+    async def _remove(self, container: str) -> None:
+        await _threaded(lambda: remove_container(self._engine, container))
+
+
+async def _threaded(work: Callable[[], T]) -> T:
+    """Run what blocks in a thread; a cancelled caller still waits, so that nothing is lost."""
+    return await to_thread.run_sync(work)
+
+
+def _image(engine: Engine, name: str) -> tuple[Digest, tuple[str, ...]]:
+    """Return an image's digest and the environment that it declares."""
+    found = present_image(engine, name)
+    if found is None:
+        return image_digest(engine, name), ()
+    return Digest(found["Id"]), tuple(found["Config"].get("Env") or ())
+
+
+def _facts(info: EngineInfo, spec: BoxSpec, digest: Digest, ready: Ready) -> dict[str, str]:
+    facts = {
+        "engine": info.server_version,
+        "runtime": spec.runtime or info.default_runtime,
+        "image": spec.image,
+        "image_digest": digest,
+        "transport": ready.transport,
+    }
+    if ready.problem:
+        facts["transport_problem"] = ready.problem
+    return facts

@@ -1,0 +1,82 @@
+"""The first words between host and box: what the server must know, and what it says back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from orchestrator.errors import BoxError
+from orchestrator.sandbox.container_spec import HOME, SOCKET_MOUNT, writable_places
+from orchestrator.sandbox.driver import BoxSpec
+
+VERSION = 1
+"""Of the wire and of the hello; host and image must have the same."""
+SPILL_DIRECTORY = "/tmp/.glovebox-spill"  # noqa: S108 - in the box
+OUTPUT_LIMIT = 128 * 1024 * 1024
+"""Bytes of output after which a command is ended; half is room for in /tmp by default."""
+SOCKET_NAME = "glove"
+
+_BASE_ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "LANG": "C.UTF-8",
+    "TERM": "dumb",
+}
+
+
+class Ready(BaseModel):
+    """The server's answer."""
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+    version: Literal[1]
+    transport: Literal["socket", "stdio"]
+    problem: Annotated[str, StringConstraints(max_length=4096)] | None
+    """Why it could not reach the socket, where there was one."""
+
+
+def hello_bytes(
+    spec: BoxSpec, image_environment: Iterable[str], *, token: str, has_socket: bool
+) -> bytes:
+    """Return the hello; never a secret of anybody but the one-time token of this connection."""
+    limits = spec.limits
+    return json.dumps(
+        {
+            "version": VERSION,
+            "token": token,
+            "socket": f"{SOCKET_MOUNT}/{SOCKET_NAME}" if has_socket else None,
+            "uid": spec.uid,
+            "gid": spec.gid,
+            "workdir": spec.workdir,
+            "home": HOME,
+            "spill_dir": SPILL_DIRECTORY,
+            "read_roots": list(spec.read_roots),
+            "writable": list(writable_places(spec)),
+            "environment": command_environment(spec, image_environment),
+            "limits": {
+                "file_size": limits.file_size,
+                "disk": limits.disk,
+                "output": min(OUTPUT_LIMIT, limits.disk),
+            },
+        }
+    ).encode()
+
+
+def command_environment(spec: BoxSpec, image_environment: Iterable[str]) -> dict[str, str]:
+    """Return the whole environment of a command: the image's, the box's own, the spec's."""
+    image = dict(entry.split("=", 1) for entry in image_environment if "=" in entry)
+    own = {"HOME": HOME, "USER": "agent", "LOGNAME": "agent", "SHELL": "/bin/bash"}
+    return {**_BASE_ENVIRONMENT, **image, **own, **spec.environment}
+
+
+def parse_ready(payload: bytes) -> Ready:
+    """Return the server's answer; BoxError for another version or shape."""
+    try:
+        return Ready.model_validate_json(payload)
+    except ValidationError as err:
+        raise BoxError(
+            f"box: its tool server does not speak version {VERSION}",
+            hint="run `glovebox image build`; an image of your own needs the present tool server",
+        ) from err

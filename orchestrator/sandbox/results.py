@@ -1,0 +1,183 @@
+"""What the box answers, checked before anything looks at it: types, sizes, nothing taken on trust."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+
+from orchestrator.errors import BoxError
+from orchestrator.schema.outcome import Outcome
+
+Text = Annotated[str, StringConstraints(max_length=256 * 1024)]
+Line = Annotated[str, StringConstraints(max_length=16 * 1024)]
+Picture = Annotated[str, StringConstraints(max_length=12 * 1024 * 1024)]
+Count = Annotated[int, Field(ge=0, le=2**63)]
+MANY = 20_000
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+class _Exec(_Answer):
+    exit_code: int | None
+    signal: int | None
+    timed_out: bool
+    cancelled: bool
+    head: Text
+    tail: Text
+    total_bytes: Count
+    total_lines: Count
+    spill: Line | None
+    duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    limit: Literal["memory", "pids", "disk", "output"] | None
+
+
+class _CutLine(_Answer):
+    line: Count
+    shown: Count
+    bytes: Count
+
+
+class _TextRead(_Answer):
+    type: Literal["text"]
+    text: Text
+    start: Count
+    lines: Count
+    total_lines: Count | None
+    total_bytes: Count
+    next_offset: Count | None
+    cut_lines: Annotated[list[_CutLine], Field(max_length=MANY)]
+
+
+class _ImageRead(_Answer):
+    type: Literal["image"]
+    media_type: Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+    data: Picture
+    width: Count
+    height: Count
+    original_width: Count
+    original_height: Count
+
+
+class _BinaryRead(_Answer):
+    type: Literal["binary"]
+    bytes: Count
+    note: Line | None = None
+
+
+class _EmptyRead(_Answer):
+    type: Literal["empty"]
+
+
+class _Write(_Answer):
+    bytes: Count
+    created: bool
+    diff: Text
+
+
+class _Edit(_Answer):
+    replacements: Count
+    lines: Annotated[list[Count], Field(max_length=MANY)]
+    diff: Text
+
+
+class _Match(_Answer):
+    path: Line
+    line: Count
+    text: Line
+    cut: bool
+    context: bool
+    length: Count | None = None
+
+
+class _Found(_Answer):
+    total: Count
+    limited: bool
+    notes: Annotated[list[Line], Field(max_length=100)] = []
+
+
+class _Grep(_Found):
+    matches: Annotated[list[_Match], Field(max_length=MANY)]
+
+
+class _Find(_Found):
+    paths: Annotated[list[Line], Field(max_length=MANY)]
+
+
+class _Entry(_Answer):
+    name: Line
+    type: Line
+    size: Count
+    target: Line | None = None
+
+
+class _List(_Found):
+    entries: Annotated[list[_Entry], Field(max_length=MANY)]
+
+
+class _Resolve(_Answer):
+    path: Line
+
+
+class Findings(_Answer):
+    """What the probe found inside; see ``toolserver/probe.py``."""
+
+    status: Annotated[dict[str, Line], Field(max_length=20)]
+    kernel: Line
+    interfaces: Annotated[list[Line], Field(max_length=100)]
+    routes: int
+    root_options: Line
+    root_writes: Annotated[list[Line], Field(max_length=20)]
+    pids_limit: Count | None
+    memory_limit: Count | None
+    refused: Annotated[dict[str, bool], Field(max_length=20)]
+
+
+_Read = Annotated[_TextRead | _ImageRead | _BinaryRead | _EmptyRead, Field(discriminator="type")]
+_DATA: dict[str, TypeAdapter[Any]] = {
+    "exec": TypeAdapter(_Exec),
+    "read": TypeAdapter(_Read),
+    "write": TypeAdapter(_Write),
+    "edit": TypeAdapter(_Edit),
+    "grep": TypeAdapter(_Grep),
+    "find": TypeAdapter(_Find),
+    "ls": TypeAdapter(_List),
+    "resolve": TypeAdapter(_Resolve),
+    "probe": TypeAdapter(Findings),
+}
+
+
+def wire_bytes(body: dict[str, Any]) -> bytes:
+    """Return a request as it goes over the wire."""
+    return json.dumps(body).encode()
+
+
+def parse_answer(kind: str, payload: bytes) -> Outcome:
+    """Return the outcome in a RESULT frame; raises BoxError for one of another shape."""
+    try:
+        answer = json.loads(payload)
+    except (ValueError, RecursionError) as err:
+        raise BoxError(f"box: {kind} answered with what is not JSON") from err
+    if not isinstance(answer, dict):
+        raise BoxError(f"box: {kind} answered with what is not an object")
+    if "error" in answer:
+        return Outcome(error=_word(answer["error"], 16_384), code=_word(answer.get("code"), 40))
+    try:
+        data = _DATA[kind].validate_python(answer.get("data"))
+    except ValidationError as err:
+        first = err.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise BoxError(
+            f"box: {kind} answered wrongly at {where or 'data'}: {first['msg']}"
+        ) from err
+    return Outcome(data=data.model_dump(exclude_unset=True))
+
+
+def _word(value: object, limit: int) -> str:
+    if not isinstance(value, str):
+        raise BoxError("box: answered with an error that is no text")
+    # A surrogate would break whoever encodes the text later.
+    return value[:limit].encode("utf-8", "replace").decode()

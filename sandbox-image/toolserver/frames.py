@@ -1,0 +1,141 @@
+"""The wire between host and box; ``orchestrator/sandbox/frames.py`` is its other end.
+
+A frame is a 9-byte header (payload length u32, call u32, kind u8, all big-endian) and at most
+65,536 bytes of payload. A kind with the ``MORE`` bit set is one part of a message whose last part
+has the bit clear. Call 0 is the connection itself. On stdio (the lifeline): the host sends HELLO
+once and PING each second, the server answers READY once and PONG. Calls go over the Unix socket
+when one is mounted and over stdio otherwise:
+
+- host: REQUEST (JSON), then CREDIT (u32: bytes of OUTPUT it will take) as it reads, CANCEL at most
+  once. Server: OUTPUT (bytes) within the credit, then exactly one RESULT (JSON).
+- the socket's first frame is TOKEN, the secret that came in over stdio.
+
+Each connection sends the frames of different calls in turn, so that no bulk delays a call.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from typing import NamedTuple
+
+HEADER = struct.Struct("!IIB")
+MAX_PAYLOAD = 65_536
+MAX_MESSAGE = 16 * 1024 * 1024
+"""Largest message put together from parts."""
+
+HELLO = 1
+READY = 2
+TOKEN = 3
+PING = 4
+PONG = 5
+REQUEST = 6
+OUTPUT = 7
+RESULT = 8
+CANCEL = 9
+CREDIT = 10
+MORE = 0x80
+
+U32 = struct.Struct("!I")
+
+
+class ProtocolError(Exception):
+    """Raised for bytes that are no frame of this wire."""
+
+
+class Frame(NamedTuple):
+    """One whole message."""
+
+    call: int
+    kind: int
+    payload: bytes
+
+
+def encode(call: int, kind: int, payload: bytes) -> list[bytes]:
+    """Return the frames of one message."""
+    head = payload[:MAX_PAYLOAD]
+    if len(head) == len(payload):
+        return [HEADER.pack(len(payload), call, kind) + payload]
+    frames = []
+    for start in range(0, len(payload), MAX_PAYLOAD):
+        part = payload[start : start + MAX_PAYLOAD]
+        more = MORE if start + MAX_PAYLOAD < len(payload) else 0
+        frames.append(HEADER.pack(len(part), call, kind | more) + part)
+    return frames
+
+
+class Decoder:
+    """Turns bytes as they arrive into whole messages."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+        self._parts: dict[int, bytearray] = {}
+
+    def feed(self, data: bytes) -> list[Frame]:
+        """Return the messages that ``data`` completes."""
+        buffer = self._buffer
+        buffer += data
+        found = []
+        start = 0
+        while len(buffer) - start >= HEADER.size:
+            length, call, kind = HEADER.unpack_from(buffer, start)
+            if length > MAX_PAYLOAD:
+                raise ProtocolError(f"frame of {length} bytes")
+            end = start + HEADER.size + length
+            if len(buffer) < end:
+                break
+            payload = bytes(buffer[start + HEADER.size : end])
+            start = end
+            frame = self._whole(call, kind, payload)
+            if frame is not None:
+                found.append(frame)
+        del buffer[:start]
+        return found
+
+    def _whole(self, call: int, kind: int, payload: bytes) -> Frame | None:
+        if not kind & MORE and call not in self._parts:
+            return Frame(call, kind, payload)
+        whole = self._parts.setdefault(call, bytearray())
+        whole += payload
+        if len(whole) > MAX_MESSAGE:
+            raise ProtocolError(f"message of more than {MAX_MESSAGE} bytes")
+        if kind & MORE:
+            return None
+        del self._parts[call]
+        return Frame(call, kind, bytes(whole))
+
+
+class Outbox:
+    """Frames that wait to be sent: in order within a call, in turn between calls."""
+
+    def __init__(self) -> None:
+        self._queues: dict[int, deque[bytes]] = {}
+        self._turns: deque[int] = deque()
+        self._current = memoryview(b"")
+
+    def put(self, call: int, frames: list[bytes]) -> None:
+        """Queue the frames of one message."""
+        queue = self._queues.get(call)
+        if queue is None:
+            self._queues[call] = deque(frames)
+            self._turns.append(call)
+        else:
+            queue.extend(frames)
+
+    def next_piece(self) -> memoryview | None:
+        """Return what is to be sent now, a frame or the rest of one."""
+        if not self._current:
+            if not self._turns:
+                return None
+            call = self._turns.popleft()
+            queue = self._queues[call]
+            self._current = memoryview(queue.popleft())
+            if queue:
+                self._turns.append(call)
+            else:
+                del self._queues[call]
+        return self._current
+
+    def sent(self, count: int) -> None:
+        """Take note that ``count`` bytes of the piece went out."""
+        self._current = self._current[count:]

@@ -1,0 +1,97 @@
+"""One connection to the host: frames in, frames out, never blocking."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from frames import Decoder, Outbox, ProtocolError, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from frames import Frame
+    from loop import Loop
+
+READ_SIZE = 256 * 1024
+
+
+class Link:
+    """A pair of descriptors, or one twice, that speaks the wire; ``on_close`` is called once."""
+
+    def __init__(self, loop: Loop, read_fd: int, write_fd: int) -> None:
+        self._loop = loop
+        self._read_fd = read_fd
+        self._write_fd = write_fd
+        self._decoder = Decoder()
+        self._outbox = Outbox()
+        self._waiting = False
+        self._closed = False
+        self._on_frame: Callable[[Frame], None] = _unexpected
+        self._on_close: Callable[[str], None] = _unexpected
+        os.set_blocking(read_fd, False)
+        os.set_blocking(write_fd, False)
+
+    def open(self, on_frame: Callable[[Frame], None], on_close: Callable[[str], None]) -> None:
+        """Begin to listen."""
+        self._on_frame = on_frame
+        self._on_close = on_close
+        self._loop.on_readable(self._read_fd, self._read)
+
+    def send(self, call: int, kind: int, payload: bytes = b"") -> None:
+        """Queue one message and send what the host takes now."""
+        if self._closed:
+            return
+        self._outbox.put(call, encode(call, kind, payload))
+        if not self._waiting:
+            self._write()
+
+    def _read(self) -> None:
+        try:
+            data = os.read(self._read_fd, READ_SIZE)
+        except BlockingIOError:
+            return
+        except OSError as err:
+            self._close(f"read: {err.strerror}")
+            return
+        if not data:
+            self._close("the host closed it")
+            return
+        try:
+            frames = self._decoder.feed(data)
+        except ProtocolError as err:
+            self._close(str(err))
+            return
+        for frame in frames:
+            self._on_frame(frame)
+
+    def _write(self) -> None:
+        piece = self._outbox.next_piece()
+        while piece is not None:
+            try:
+                self._outbox.sent(os.write(self._write_fd, piece))
+            except BlockingIOError:
+                self._wait_to_write(True)
+                return
+            except OSError as err:
+                self._close(f"write: {err.strerror}")
+                return
+            piece = self._outbox.next_piece()
+        self._wait_to_write(False)
+
+    def _wait_to_write(self, waiting: bool) -> None:
+        if waiting != self._waiting:
+            self._waiting = waiting
+            self._loop.on_writable(self._write_fd, self._write if waiting else None)
+
+    def _close(self, reason: str) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._loop.on_readable(self._read_fd, None)
+        self._wait_to_write(False)
+        self._on_close(reason)
+
+
+def _unexpected(_anything: object) -> None:
+    raise RuntimeError("a link was used before it was opened")

@@ -1,0 +1,147 @@
+"""The server's one event loop: file descriptors, timers and ended children, on one thread."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import select
+import signal
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Handler = Callable[[], None]
+    OnExit = Callable[[int], None]
+
+READABLE = select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR
+WRITABLE = select.EPOLLOUT | select.EPOLLHUP | select.EPOLLERR
+
+
+class Timer(NamedTuple):
+    """A promise to call; equal times go in the order they were made."""
+
+    when: float
+    number: int
+    handler: Handler
+
+
+class Loop:
+    """Waits for whatever comes first and calls who asked for it."""
+
+    def __init__(self) -> None:
+        self._poll = select.epoll()
+        self._readers: dict[int, Handler] = {}
+        self._writers: dict[int, Handler] = {}
+        self._timers: list[Timer] = []
+        self._cancelled: set[int] = set()
+        self._number = 0
+        self._children: dict[int, OnExit] = {}
+        self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, _ignore)
+        self._readers[self._wake] = self._drain_wakeups
+        self._poll.register(self._wake, select.EPOLLIN)
+        self._stopped = False
+
+    def on_readable(self, fd: int, handler: Handler | None) -> None:
+        """Call ``handler`` whenever ``fd`` can be read; None stops that."""
+        self._change(fd, self._readers, handler)
+
+    def on_writable(self, fd: int, handler: Handler | None) -> None:
+        """Call ``handler`` whenever ``fd`` can be written; None stops that."""
+        self._change(fd, self._writers, handler)
+
+    def after(self, seconds: float, handler: Handler) -> int:
+        """Call ``handler`` once, later; returns a number for ``cancel``."""
+        self._number += 1
+        heapq.heappush(self._timers, Timer(time.monotonic() + seconds, self._number, handler))
+        return self._number
+
+    def cancel(self, number: int) -> None:
+        """Forget a timer that may have fired already."""
+        if any(timer.number == number for timer in self._timers):
+            self._cancelled.add(number)
+
+    def on_exit(self, pid: int, handler: OnExit | None) -> None:
+        """Call ``handler`` with the wait status when the child ends."""
+        if handler is None:
+            self._children.pop(pid, None)
+        else:
+            self._children[pid] = handler
+
+    def stop(self) -> None:
+        """Return from ``run`` after this turn."""
+        self._stopped = True
+
+    def run(self) -> None:
+        """Serve until stopped. Descriptors go first: a late timer must not outrun a heartbeat."""
+        while not self._stopped:
+            for fd, events in self._poll.poll(self._wait_seconds()):
+                # A handler may have dropped a descriptor that is still in this batch, and a new
+                # one may have its number: handlers take a vain call.
+                if events & READABLE and fd in self._readers:
+                    self._readers[fd]()
+                if events & WRITABLE and fd in self._writers:
+                    self._writers[fd]()
+            self.reap()
+            self._fire()
+
+    def reap(self) -> None:
+        """Collect every ended child; orphans come here too, as the server is a subreaper."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            handler = self._children.pop(pid, None)
+            if handler is not None:
+                handler(status)
+
+    def _change(self, fd: int, table: dict[int, Handler], handler: Handler | None) -> None:
+        before = self._mask(fd)
+        if handler is None:
+            table.pop(fd, None)
+        else:
+            table[fd] = handler
+        mask = self._mask(fd)
+        if mask == before:
+            return
+        if not mask:
+            self._poll.unregister(fd)
+        elif before:
+            self._poll.modify(fd, mask)
+        else:
+            self._poll.register(fd, mask)
+
+    def _mask(self, fd: int) -> int:
+        reading = READABLE if fd in self._readers else 0
+        return reading | (select.EPOLLOUT if fd in self._writers else 0)
+
+    def _wait_seconds(self) -> float | None:
+        if not self._timers:
+            return None
+        return max(0.0, self._timers[0].when - time.monotonic())
+
+    def _fire(self) -> None:
+        now = time.monotonic()
+        while self._timers and self._timers[0].when <= now:
+            timer = heapq.heappop(self._timers)
+            if timer.number in self._cancelled:
+                self._cancelled.discard(timer.number)
+            else:
+                timer.handler()
+
+    def _drain_wakeups(self) -> None:
+        try:
+            while os.read(self._wake, 4096):
+                pass
+        except BlockingIOError:
+            pass
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    """Wake the loop; the wake-up descriptor does the rest."""

@@ -1,0 +1,189 @@
+"""Takes requests from the host, gives each to what can do it, and sends one result for each."""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import files
+import probe
+from command import Command, Order
+from frames import CANCEL, CREDIT, REQUEST, RESULT, U32
+from privilege import as_command
+from spare import MAX_COMMAND, Spare
+from tree import FIRST_MARK
+from watch import Watch
+from worker import Worker
+
+if TYPE_CHECKING:
+    from config import Config
+    from frames import Frame
+    from link import Link
+    from loop import Loop
+
+FORK_RETRY = 0.05
+"""Seconds."""
+FORK_TRIES = 100
+
+
+class Server:
+    """One session's server."""
+
+    def __init__(self, loop: Loop, config: Config) -> None:
+        self._loop = loop
+        self._config = config
+        self._commands: dict[int, Command] = {}
+        self._waiting: dict[int, Command] = {}
+        self._workers: dict[int, Worker] = {}
+        self._spare: Spare | None = None
+        self._latest = 0
+        self._watch = Watch(loop, config, lambda: list(self._commands.values()))
+        self._refill_planned = False
+
+    def serve(self, link: Link) -> None:
+        """Answer what comes on this link."""
+        self._link = link
+        self._refill()
+
+    def take(self, frame: Frame) -> None:
+        """Act on one message of the host."""
+        if frame.kind == REQUEST:
+            self._latest = max(self._latest, frame.call)
+            request = json.loads(frame.payload)
+            if request.get("kind") == "exec":
+                self._execute(frame.call, request)
+            else:
+                self._operate(frame.call, request)
+        elif frame.kind == CREDIT and frame.call in self._commands:
+            self._commands[frame.call].credit(U32.unpack(frame.payload)[0])
+        elif frame.kind == CANCEL and frame.call in self._commands:
+            self._commands[frame.call].end("cancelled")
+        elif frame.kind == CANCEL and frame.call in self._waiting:
+            del self._waiting[frame.call]
+            self._answer(frame.call, {"error": "cancelled before it began", "code": "cancelled"})
+        elif frame.kind == CANCEL and frame.call in self._workers:
+            self._workers[frame.call].end("cancelled")
+
+    def _answer(self, call: int, result: dict[str, Any]) -> None:
+        self._link.send(call, RESULT, json.dumps(result).encode())
+
+    def _execute(self, call: int, request: dict[str, Any]) -> None:
+        try:
+            order = Order(request, int(request.get("credit", 0)))
+        except (KeyError, TypeError, ValueError) as err:
+            self._answer(call, {"error": f"exec: {err!r}", "code": "invalid"})
+            return
+        problem = _impossible(order)
+        if problem:
+            self._answer(call, {"error": problem, "code": "invalid"})
+            return
+        self._waiting[call] = Command(self._loop, self._config, order, call)
+        self._begin(call, FORK_TRIES)
+
+    def _begin(self, call: int, tries: int) -> None:
+        if call not in self._waiting:
+            return
+        spare, self._spare = self._spare, None
+        if spare is None:
+            try:
+                spare = Spare(self._config)
+            except OSError as err:
+                self._begin_later(call, tries, err)
+                return
+        command = self._commands[call] = self._waiting.pop(call)
+        command.start(spare, self._link, self._lowest, self._ended)
+        self._watch.wake()
+        self._refill()
+
+    def _begin_later(self, call: int, tries: int, err: OSError) -> None:
+        if isinstance(err, BlockingIOError) and tries:
+            self._watch.make_room()
+            self._loop.after(FORK_RETRY, lambda: self._begin(call, tries - 1))
+            return
+        del self._waiting[call]
+        reason = f"no process for the command: {(err.strerror or '').lower()}"
+        self._answer(call, {"error": reason, "code": "failed"})
+
+    def _ended(self, command: Command, result: dict[str, Any]) -> None:
+        del self._commands[command.number]
+        self._answer(command.number, result if "error" in result else {"data": result})
+
+    def _lowest(self) -> int:
+        return FIRST_MARK - self._latest
+
+    def _refill(self) -> None:
+        if self._spare is not None or self._refill_planned:
+            return
+        try:
+            self._spare = Spare(self._config)
+        except OSError:
+            # The box is full; whoever needs the next process makes room.
+            return
+        self._loop.on_exit(self._spare.pid, self._spare_died)
+
+    def _spare_died(self, _status: int) -> None:
+        """Replace it, not at once: what killed it may go on for a while."""
+        if self._spare is not None:
+            self._spare.discard()
+            self._spare = None
+        if not self._refill_planned:
+            self._refill_planned = True
+            self._loop.after(FORK_RETRY, self._refill_now)
+
+    def _refill_now(self) -> None:
+        self._refill_planned = False
+        self._refill()
+
+    def _operate(self, call: int, request: dict[str, Any]) -> None:
+        kind = request.get("kind")
+        try:
+            if kind == "resolve":
+                with as_command(self._config):
+                    path = files.resolve(request["request"], self._config)
+                self._answer(call, {"data": {"path": path}})
+            elif kind == "probe":
+                self._fork(call, {"kind": "probe"})
+            elif self._is_quick(request):
+                with as_command(self._config):
+                    result = files.handle(request, self._config)
+                self._answer(call, result)
+            else:
+                self._fork(call, request)
+        # One request must not end the session's server, whatever it trips over.
+        except Exception as err:  # noqa: BLE001
+            traceback.print_exc(file=sys.stderr)
+            self._answer(call, {"error": f"{type(err).__name__}: {err}", "code": "failed"})
+
+    def _is_quick(self, request: dict[str, Any]) -> bool:
+        with as_command(self._config):
+            return files.is_quick(request, self._config)
+
+    def _fork(self, call: int, request: dict[str, Any]) -> None:
+        worker = Worker(self._loop, self._config, call)
+
+        def ended(result: dict[str, Any]) -> None:
+            self._workers.pop(call, None)
+            self._answer(call, result)
+
+        def work() -> dict[str, Any]:
+            if request["kind"] == "probe":
+                return {"data": probe.facts()}
+            return files.handle(request, self._config)
+
+        try:
+            worker.start(work, ended)
+        except BlockingIOError:
+            self._watch.make_room()
+            worker.start(work, ended)
+        self._workers[call] = worker
+
+
+def _impossible(order: Order) -> str | None:
+    size = len(order.command.encode("utf-8", "surrogatepass"))
+    if size > MAX_COMMAND:
+        return f"command of {size} bytes: the kernel takes {MAX_COMMAND}; write it to a file first"
+    if "\0" in order.command:
+        return "command: must not contain NUL"
+    return None

@@ -1,0 +1,106 @@
+"""Which processes belong to a command, whatever they did to hide, and how they are ended.
+
+Every command carries a mark that children inherit through fork, exec and setsid: the hard limit of
+realtime CPU time, which means nothing to a process without realtime scheduling, can be read of any
+process, and can be lowered but never raised. Marks go down with each command, so a forged one lies
+below every mark given out and is taken for a member of whatever is being ended. Descent and
+session are looked at too, for runtimes that do not show limits.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import NamedTuple
+
+FIRST_MARK = 1 << 40
+"""Microseconds; twelve days of realtime CPU."""
+
+_LIMIT_NAME = b"Max realtime timeout"
+
+
+class Process(NamedTuple):
+    """One running process of the box."""
+
+    pid: int
+    parent: int
+    session: int
+    mark: int | None
+    """None for processes that are no command's."""
+
+
+def processes() -> list[Process]:
+    """Return every process but the zombies."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            process = _read(int(name))
+            if process is not None:
+                found.append(process)
+    return found
+
+
+def members(root: int, mark: int, *, lowest: int, among: list[Process]) -> list[int]:
+    """Return the pids of the command whose first process is ``root``."""
+    children: dict[int, list[int]] = {}
+    belong = set()
+    for process in among:
+        children.setdefault(process.parent, []).append(process.pid)
+        marked = process.mark is not None and (process.mark == mark or process.mark < lowest)
+        if marked or process.session == root or process.pid == root:
+            belong.add(process.pid)
+    queue = list(belong)
+    while queue:
+        for pid in children.get(queue.pop(), ()):
+            if pid not in belong:
+                belong.add(pid)
+                queue.append(pid)
+    return sorted(belong - {1, os.getpid()})
+
+
+def largest_mark(among: list[Process]) -> int | None:
+    """Return the mark that most processes carry."""
+    counts: dict[int, int] = {}
+    for process in among:
+        if process.mark is not None:
+            counts[process.mark] = counts.get(process.mark, 0) + 1
+    return max(counts, key=lambda mark: counts[mark]) if counts else None
+
+
+def send(pids: list[int], number: signal.Signals) -> None:
+    """Signal each process that is still there."""
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue
+
+
+def end_everything() -> None:
+    """Kill every process but the server and the init; needs no new process to do it."""
+    try:
+        os.kill(-1, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _read(pid: int) -> Process | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            # The name in parentheses may hold anything, so fields are counted from its end.
+            fields = file.read(4096).rpartition(b")")[2].split()
+        with open(f"/proc/{pid}/limits", "rb", buffering=0) as file:
+            limits = file.read(8192)
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    if len(fields) < 4 or fields[0] in {b"Z", b"X"}:
+        return None
+    return Process(pid, int(fields[1]), int(fields[3]), _mark(limits))
+
+
+def _mark(limits: bytes) -> int | None:
+    for line in limits.splitlines():
+        if line.startswith(_LIMIT_NAME):
+            hard = line.split()[-2]
+            return int(hard) if hard.isdigit() else None
+    return None

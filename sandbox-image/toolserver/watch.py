@@ -1,0 +1,137 @@
+"""What ends a command that takes more than the session's share of processes or disk."""
+
+from __future__ import annotations
+
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+import cgroup
+import tree
+from disk import FLOOR_SHARE, DiskUse
+from worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from command import Command
+    from config import Config
+    from loop import Loop
+
+TICK = 0.2
+"""Seconds between looks while a command runs; a budget is enforced within about five of them."""
+CROWDED_TICKS = 2
+"""Looks in a row that must find the box full: a build may fill it for a moment."""
+STEP = 32 * 1024 * 1024
+"""A box over its budget may still run commands, such as ``rm``, that write less than this."""
+CLEARING_ROUNDS = 5
+FLOOR_SECONDS = 5.0
+"""Between exact looks at a disk that others may have filled."""
+
+
+class Watch:
+    """Looks only while commands run, so that an idle box uses no processor."""
+
+    def __init__(self, loop: Loop, config: Config, running: Callable[[], list[Command]]) -> None:
+        self._loop = loop
+        self._config = config
+        self._running = running
+        self._disk = DiskUse(config)
+        self._allowed = config.limits.disk
+        self._timer = 0
+        self._crowded = 0
+        self._measuring = False
+        self._floor_next = 0.0
+        self._floor_before = 0
+
+    def wake(self) -> None:
+        """Begin to look; to be called whenever a command starts."""
+        if not self._timer:
+            self._timer = self._loop.after(TICK, self._look)
+
+    def make_room(self) -> None:
+        """End the command that holds most processes; what is left of it after that, all of them.
+
+        Called where a process is needed and none can be had, so it starts none itself.
+        """
+        mark = tree.largest_mark(tree.processes())
+        for command in self._running():
+            if command.mark == mark:
+                command.end("pids", at_once=True)
+        for _ in range(CLEARING_ROUNDS):
+            crowd = [process.pid for process in tree.processes() if process.mark == mark]
+            if not crowd:
+                break
+            tree.send(crowd, signal.SIGKILL)
+        if cgroup.is_crowded():
+            for command in self._running():
+                command.end("pids", at_once=True)
+            tree.end_everything()
+        self._loop.reap()
+
+    def _look(self) -> None:
+        self._timer = 0
+        if not self._running():
+            return
+        self.wake()
+        self._look_at_processes()
+        if not self._measuring:
+            self._look_at_disk()
+
+    def _look_at_processes(self) -> None:
+        self._crowded = self._crowded + 1 if cgroup.is_crowded() else 0
+        if self._crowded >= CROWDED_TICKS:
+            self._crowded = 0
+            self.make_room()
+
+    def _look_at_disk(self) -> None:
+        suspected = self._disk.suspected_bytes()
+        if suspected <= self._config.limits.disk:
+            self._allowed = self._config.limits.disk
+        if self._disk.own_bytes() > self._allowed:
+            self._over(self._disk.own_bytes())
+        elif suspected > self._allowed or self._floor_is_due():
+            self._measure()
+
+    def _floor_is_due(self) -> bool:
+        if not self._disk.floor_reached() or time.monotonic() < self._floor_next:
+            return False
+        self._floor_next = time.monotonic() + FLOOR_SECONDS
+        return True
+
+    def _measure(self) -> None:
+        """Hold all commands while it is found out who wrote: a walk may take longer than a disk."""
+        held = [pid for command in self._running() for pid in command.members()]
+        tree.send(held, signal.SIGSTOP)
+        self._measuring = True
+
+        def measured(answer: dict[str, Any]) -> None:
+            self._measuring = False
+            size = answer.get("size")
+            if isinstance(size, int):
+                self._judge(size)
+            else:
+                # Nobody can say that it was not them.
+                self._over(self._disk.suspected_bytes())
+            tree.send(held, signal.SIGCONT)
+
+        worker = Worker(self._loop, self._config, 0)
+        try:
+            worker.start(lambda: {"size": self._disk.measure()}, measured)
+        except BlockingIOError:
+            self._measuring = False
+            self.make_room()
+            tree.send(held, signal.SIGCONT)
+
+    def _judge(self, on_shared: int) -> None:
+        total = on_shared + self._disk.own_bytes()
+        grown = on_shared - self._floor_before > FLOOR_SHARE
+        if total > self._allowed or (grown and self._disk.floor_reached()):
+            self._floor_before = on_shared
+            self._over(total)
+        self._disk.settle(on_shared)
+
+    def _over(self, total: int) -> None:
+        self._allowed = max(self._config.limits.disk, total) + STEP
+        for command in self._running():
+            command.end("disk", at_once=True)
