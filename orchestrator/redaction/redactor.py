@@ -1,0 +1,108 @@
+"""One session's redaction: secrets out of any text, and back into the file they came from."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from orchestrator.redaction.assignments import find_assignments, is_secret_field
+from orchestrator.redaction.command_lines import find_command_line_secrets
+from orchestrator.redaction.headers import find_header_secrets
+from orchestrator.redaction.key_blocks import find_key_blocks
+from orchestrator.redaction.known import KnownValues
+from orchestrator.redaction.placeholder import PLACEHOLDER, Ledger, placeholders_in
+from orchestrator.redaction.shapes import find_shapes
+from orchestrator.redaction.span import Span, merge_spans
+
+KEY_BYTES = 32
+
+
+class Redactor:
+    """Replaces secrets by stable placeholders; the same secret by the same one."""
+
+    def __init__(self, known: Mapping[str, str], *, key: bytes | None = None) -> None:
+        """``known`` maps names to values; ``key`` makes placeholders the same across processes."""
+        self._known = KnownValues(known)
+        self._ledger = Ledger(secrets.token_bytes(KEY_BYTES) if key is None else key)
+
+    @property
+    def too_short(self) -> tuple[str, ...]:
+        """Names of known values under eight characters, which are not redacted: warn of them."""
+        return self._known.too_short
+
+    def redact(self, text: str) -> str:
+        """Return the text with a placeholder for every secret; all else byte for byte."""
+        return self._replace(text, self.spans(text))
+
+    def redact_from(self, text: str, start: int) -> str:
+        """Return the text from ``start`` on redacted; what stands before is only read."""
+        spans = [replace(span, start=max(span.start, start)) for span in self.spans(text)]
+        return self._replace(text, [span for span in spans if span.end > start], start)
+
+    def spans(self, text: str) -> list[Span]:
+        """Return where the secrets are, in order and disjoint; placeholders are none."""
+        found = merge_spans(self._find(text))
+        if not found or "[redacted:" not in text:
+            return found
+        taken = [match.span() for match in PLACEHOLDER.finditer(text)]
+        return [span for span in found if not _overlaps(span, taken)]
+
+    def open_tail(self, text: str) -> int:
+        """Return where a known value may begin that the text's end cuts; its length if nowhere."""
+        return self._known.open_tail(text)
+
+    def redact_json(self, value: Any) -> Any:
+        """Return JSON data with every text in it redacted, keys too, by their field's name too."""
+        return self._redact_value(value, "")
+
+    def placeholders_in(self, text: str) -> tuple[str, ...]:
+        """Return the placeholders in a text, each once, in order."""
+        return placeholders_in(text)
+
+    def note_origin(self, placeholder: str, path: str) -> None:
+        """Remember that the placeholder's secret was read in the file at ``path``."""
+        self._ledger.note_origin(placeholder, path)
+
+    def restore(self, text: str, path: str) -> tuple[str, tuple[str, ...]]:
+        """Return the text with the secrets of this file put back, and the placeholders left."""
+        return self._ledger.restore(text, path)
+
+    def _find(self, text: str) -> Iterable[Span]:
+        yield from self._known.find(text)
+        yield from find_key_blocks(text)
+        yield from find_shapes(text)
+        yield from find_assignments(text)
+        yield from find_header_secrets(text)
+        yield from find_command_line_secrets(text)
+
+    def _replace(self, text: str, spans: list[Span], done: int = 0) -> str:
+        pieces: list[str] = []
+        for span in spans:
+            secret = text[span.start : span.end]
+            pieces += (text[done : span.start], self._ledger.issue(span.kind, secret))
+            done = span.end
+        pieces.append(text[done:])
+        return "".join(pieces)
+
+    def _redact_value(self, value: Any, field: str) -> Any:
+        if isinstance(value, str):
+            return self._redact_field(field, value)
+        if isinstance(value, Mapping):
+            return {
+                self._redact_value(key, ""): self._redact_value(item, str(key))
+                for key, item in value.items()
+            }
+        if isinstance(value, list | tuple):
+            return [self._redact_value(item, field) for item in value]
+        return value
+
+    def _redact_field(self, field: str, text: str) -> str:
+        safe = self.redact(text)
+        kind = is_secret_field(field, text) if field and safe == text else None
+        return self._ledger.issue(kind, text) if kind else safe
+
+
+def _overlaps(span: Span, taken: list[tuple[int, int]]) -> bool:
+    return any(start < span.end and span.start < end for start, end in taken)
