@@ -113,7 +113,7 @@ def check_cases(
     files: Annotated[list[Path], typer.Argument(help="Case files.")],
     policy: Policies = None,
     as_json: AsJson = False,
-) -> int:
+) -> None:
     """Judge the cases in files; exit 0 only if every one gets the verdict it must."""
     loaded = _load(policy, with_user=False)
     reports = [run_cases(loaded, parse_cases(_text(file), file=str(file))) for file in files]
@@ -126,7 +126,8 @@ def check_cases(
     else:
         _print(*(_failure_line(item) for item in report.failed))
         _print(f"{report.passed} passed, {len(report.failed)} failed")
-    return 1 if report.failed else 0
+    if report.failed:
+        raise typer.Exit(1)
 
 
 @app.command()
