@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from orchestrator import __version__
 from orchestrator.errors import GloveboxError
+from orchestrator.schema.terminal_text import escape_terminal
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("orchestrator.cli.run:run", "Put an agent to work on a directory, in a box."),
@@ -123,9 +124,9 @@ def run_app(arguments: Sequence[str]) -> int:
 
 def report(error: GloveboxError) -> int:
     """Say what went wrong and what to do next; return the exit code."""
-    sys.stderr.write(f"glovebox: {error.message}\n")
+    sys.stderr.write(f"glovebox: {escape_terminal(error.message, keep_newlines=True)}\n")
     if error.hint:
-        sys.stderr.write(f"  {error.hint}\n")
+        sys.stderr.write(f"  {escape_terminal(error.hint, keep_newlines=True)}\n")
     if os.environ.get("GLOVEBOX_DEBUG"):
         traceback.print_exception(error)
     return error.exit_code

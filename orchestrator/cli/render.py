@@ -7,10 +7,13 @@ pass for a question or for the program's own words.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+import re
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from orchestrator.model.projection import valid
 from orchestrator.schema.event import (
     DecisionMade,
     ErrorRaised,
@@ -31,6 +34,9 @@ SHOWN_LINES = 12
 """Lines of a call's output that progress shows; the model and the session have all of it."""
 SHOWN_WIDTH = 200
 
+_RAW = re.compile(r"[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""What JSON leaves as it is and a terminal or a line reader acts on."""
+
 Write = Callable[[str], None]
 
 
@@ -48,7 +54,8 @@ class JsonLines:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         data = encode_event(event, seq=self._seq, time=now, session=self._session)
         self._seq += 1
-        self._write(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n")
+        line = json.dumps(_plain(data), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        self._write(_RAW.sub(lambda match: f"\\u{ord(match[0]):04x}", line) + "\n")
 
 
 class Progress:
@@ -111,6 +118,19 @@ class Progress:
         codes = {"dim": "2", "bold": "1", "yellow": "33", "red": "31"}
         safe = escape_terminal(text)
         self._write(f"\x1b[{codes[style]}m{safe}\x1b[0m\n" if self._colour else f"{safe}\n")
+
+
+def _plain(value: Any) -> Any:
+    """Return event data as every JSON reader takes it: half characters marked, NaN a word."""
+    if isinstance(value, str):
+        return valid(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    if isinstance(value, Mapping):
+        return {valid(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
 
 
 def _session_line(event: SessionStart) -> str:

@@ -6,6 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from orchestrator.cli.render import JsonLines, Progress
 from orchestrator.confirmation.answers import NobodyConfirmer
@@ -42,7 +43,7 @@ class RunIo:
 
     def note(self, text: str) -> None:
         """Tell the person something; ``text`` is already safe."""
-        sys.stderr.write(text + "\n")
+        _put(sys.stderr, text + "\n")
 
 
 def open_io(*, quiet: bool, json_events: bool) -> RunIo:
@@ -60,13 +61,22 @@ def open_io(*, quiet: bool, json_events: bool) -> RunIo:
 
 
 def _to_stdout(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    _put(sys.stdout, text)
 
 
 def _to_stderr(text: str) -> None:
-    sys.stderr.write(text)
-    sys.stderr.flush()
+    _put(sys.stderr, text)
+
+
+def _put(stream: TextIO, text: str) -> None:
+    """Write to a stream; where its reader has gone, the run goes on without one."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        os.dup2(null, stream.fileno())
+        os.close(null)
 
 
 def _ignore(event: Event) -> None:

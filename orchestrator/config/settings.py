@@ -13,7 +13,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from orchestrator.config.providers import ProviderSettings
+from orchestrator.config.providers import ModelSettings, ProviderSettings
 from orchestrator.errors import ConfigError
 
 
@@ -42,20 +42,26 @@ VARIABLES: dict[str, str] = {
     "GLOVEBOX_IMAGE": "image",
     "GLOVEBOX_TOOLS": "tools",
 }
-"""Variable to setting; lists are written with commas."""
+"""Variable to setting."""
 
 LISTS = frozenset({"policy", "tools"})
+"""Settings that may be one text with commas."""
 
 
 def load_settings(path: Path, environ: Mapping[str, str]) -> Settings:
     """Return the settings; a missing file is an empty one."""
-    values = _read(path) | _from_environment(environ)
+    given = _from_environment(environ)
     try:
-        return Settings.model_validate(values)
+        return Settings.model_validate(_read(path) | given)
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{path}: {name}: {first['msg']}", hint=_nearest(name)) from error
+        first = error.errors(include_url=False, include_input=False)[0]
+        steps = [str(step) for step in first["loc"]]
+        place, message = str(path), first["msg"][:1].lower() + first["msg"][1:]
+        if steps[0] in given:
+            place = next(name for name, setting in VARIABLES.items() if setting == steps[0])
+        if first["type"] == "extra_forbidden":
+            message = "no such setting"
+        raise ConfigError(f"{place}: {'.'.join(steps)}: {message}", hint=_nearest(steps)) from error
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -63,14 +69,21 @@ def _read(path: Path) -> dict[str, Any]:
         data = yaml.safe_load(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigError(f"{path}:{line}: not YAML: {error.problem}") from error
+    except (ValueError, yaml.YAMLError, RecursionError) as error:
+        # Only the kind: the message would repeat the file, and with it what it holds.
+        raise ConfigError(f"{path}: not YAML: {type(error).__name__}") from error
     if data is None:
         return {}
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: expected a mapping, got {type(data).__name__}")
-    if isinstance(data.get("policy"), str):
-        data["policy"] = [data["policy"]]
+    for name in LISTS:
+        if isinstance(data.get(name), str):
+            data[name] = data[name].split(",")
     return data
 
 
@@ -81,6 +94,10 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _nearest(name: str) -> str:
-    close = difflib.get_close_matches(name, list(Settings.model_fields), n=1)
-    return f"did you mean '{close[0]}'?" if close else ""
+def _nearest(steps: list[str]) -> str:
+    """Return a hint where the last step looks like a name that may stand there."""
+    forms: dict[int, type[BaseModel]] = {1: Settings, 3: ProviderSettings, 5: ModelSettings}
+    form = forms.get(len(steps))
+    known = list(form.model_fields) if form else []
+    close = difflib.get_close_matches(steps[-1], known, n=1)
+    return f"did you mean '{close[0]}'?" if close and close[0] != steps[-1] else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -117,17 +116,22 @@ def load_answers(path: Path) -> RecordedConfirmer:
             not isinstance(data, dict)
             or data.get("version") != 1
             or set(data) - {"version", "answers"}
+            or not isinstance(data.get("answers") or [], list)
         ):
             raise ConfigError(
                 f"{path}: expected 'version: 1' and a list 'answers'",
                 hint="see docs/cli.md, 'answers file'",
             )
         answers = [RecordedAnswer.model_validate(item) for item in data.get("answers") or []]
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read as YAML: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     except ValidationError as error:
-        where = re.sub(r"\s+", " ", str(error.errors()[0]["loc"]))
-        raise ConfigError(f"{path}: answers {where}: {error.errors()[0]['msg']}") from error
+        where = ".".join(str(step) for step in error.errors()[0]["loc"])
+        raise ConfigError(f"{path}: answers: {where}: {error.errors()[0]['msg']}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        place = f"{path}:{mark.line + 1}" if mark else f"{path}"
+        raise ConfigError(f"{place}: not YAML") from error
     return RecordedConfirmer(answers, str(path))
 
 

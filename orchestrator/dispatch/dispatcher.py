@@ -25,6 +25,7 @@ from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.request import ExecRequest, FileRequest, Request, file_access
 from orchestrator.tools.tool import ArgumentError, Rendered, Tool, ToolContext
 
+NO_OBJECT = "The arguments are not a JSON object, or are nested too deep; send them again whole."
 WAITING = "Not run: this turn waits for a person's answer. Ask for it again when the run goes on."
 
 
@@ -89,16 +90,18 @@ class Dispatcher:
             async with anyio.create_task_group() as group:
                 for at in range(len(calls)):
                     group.start_soon(run, at)
-        except* NeedsApprovalError as stops:
-            stop = stops.exceptions[0]
+        except BaseExceptionGroup as failed:
+            cause = _gravest(failed)
+            if not isinstance(cause, NeedsApprovalError):
+                raise cause from None
             told = tuple(results.get(at) or _waiting(call) for at, call in enumerate(calls))
-            raise PartialBatchError(told, _first(stop)) from stop
+            raise PartialBatchError(told, cause) from cause
         return tuple(results[at] for at in range(len(calls)))
 
     async def _one(self, call: ToolCall, planned: Request | ToolResult) -> ToolResult:
         started = time.perf_counter()
-        arguments = self._output.scrub_data(call.arguments)
-        self._observe(ToolStart(call=call.id, name=call.name, arguments=arguments))
+        name, arguments = self._output.scrub(call.name), self._output.scrub_data(call.arguments)
+        self._observe(ToolStart(call=call.id, name=name, arguments=arguments))
         ready = planned if isinstance(planned, ToolResult) else await self._clear(call, planned)
         if isinstance(ready, ToolResult):
             self._end(ready, {}, started)
@@ -112,7 +115,7 @@ class Dispatcher:
             known = ", ".join(sorted(self._tools))
             return self._refuse(call, f"There is no tool {call.name!r}. The tools are: {known}.")
         if call.arguments is None:
-            return self._refuse(call, "The arguments are not a JSON object; send them again whole.")
+            return self._refuse(call, NO_OBJECT)
         try:
             return tool.plan(call.arguments, self._context)
         except ArgumentError as error:
@@ -161,9 +164,8 @@ class Dispatcher:
             self._audit.append("outcome", {"call": call.id, "tool": call.name, "cancelled": True})
             raise
         except BoxError as error:
-            self._audit.append(
-                "outcome", {"call": call.id, "tool": call.name, "box": error.message}
-            )
+            body = {"call": call.id, "tool": call.name, "box": error.message}
+            self._audit.append("outcome", self._output.scrub_data(body))
             raise
         stream.flush()
         rendered = self._render(ready, outcome)
@@ -185,8 +187,9 @@ class Dispatcher:
         return self._result(call, Rendered(reason, is_error=True))
 
     def _result(self, call: ToolCall, rendered: Rendered) -> ToolResult:
-        output = self._output.scrub(rendered.output) or "(no output)"
-        return ToolResult(call.id, call.name, output, rendered.is_error, rendered.images)
+        name, output = self._output.scrub(call.name), self._output.scrub(rendered.output)
+        text = output or "(no output)"
+        return ToolResult(call.id, name, text, rendered.is_error, rendered.images)
 
     def _end(self, result: ToolResult, details: Mapping[str, Any], started: float) -> None:
         self._observe(
@@ -221,9 +224,10 @@ def _only_reads(planned: Request | ToolResult) -> bool:
     return not isinstance(planned, ExecRequest) and file_access(planned) == "read"
 
 
-def _first(error: BaseException) -> NeedsApprovalError:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if not isinstance(error, NeedsApprovalError):
-        raise TypeError(f"expected an approval stop, got {type(error).__name__}") from error
-    return error
+def _gravest(failed: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return what stopped a group: a failure before an ask that nobody could answer."""
+    asks, failures = failed.split(NeedsApprovalError)
+    found: BaseException | None = failures or asks
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    return found or failed

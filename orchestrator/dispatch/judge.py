@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.confirmation.gate import Answer, Confirmer, Question
 from orchestrator.dispatch.records import AuditSink, answer_body
@@ -112,7 +112,8 @@ class Judge:
             )
         )
         answer = await self._confirmer.ask(question, timeout_s=self._timeout_s)
-        body = {"call": call.id, "digest": question.digest, **(answer_body(answer) or {})}
+        answer = replace(answer, reason=self._scrub(answer.reason))
+        body = {"call": call.id, "digest": question.digest, "answer": answer_body(answer)}
         self._audit.append("approval", body)
         word = "yes" if answer.yes else "no"
         self._observe(ApprovalAnswer(question.id, word, answer.scope, answer.by))

@@ -6,14 +6,24 @@ anywhere else such a write is refused, so that no file ends up holding a placeho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.redaction.stream import RedactingStream
-from orchestrator.schema.codec import decode_message, encode_message
-from orchestrator.schema.message import Message
+from orchestrator.schema.message import (
+    AssistantMessage,
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolMessage,
+    ToolResult,
+    UserMessage,
+)
 from orchestrator.schema.request import (
     EditRequest,
     FileRequest,
@@ -43,7 +53,13 @@ class OutputFilter:
 
     def scrub_message(self, message: Message) -> Message:
         """Return the message without secrets, fit to store and to send again."""
-        return decode_message(self._redactor.redact_json(encode_message(message)))
+        match message:
+            case UserMessage(content):
+                return UserMessage(tuple(self._said(part) for part in content))
+            case AssistantMessage(content):
+                return replace(message, content=tuple(self._answered(part) for part in content))
+            case ToolMessage(results):
+                return ToolMessage(tuple(self._told(result) for result in results))
 
     def scrub_result(self, request: Request, text: str) -> str:
         """Return a result without secrets, remembering which file each came from."""
@@ -52,6 +68,32 @@ class OutputFilter:
             for placeholder in self._redactor.placeholders_in(safe):
                 self._redactor.note_origin(placeholder, request.resolved)
         return safe
+
+    def _said(self, part: Text | Image) -> Text | Image:
+        return Text(self.scrub(part.text)) if isinstance(part, Text) else part
+
+    def _told(self, result: ToolResult) -> ToolResult:
+        return replace(result, name=self.scrub(result.name), output=self.scrub(result.output))
+
+    def _answered(self, part: Text | Thinking | ToolCall) -> Text | Thinking | ToolCall:
+        match part:
+            case Text(text):
+                return Text(self.scrub(text))
+            case Thinking(text, provider, signature):
+                safe = self.scrub(text)
+                # A provider refuses its signature under another text, or one that was changed.
+                kept = safe == text and (signature is None or self.scrub(signature) == signature)
+                return Thinking(safe, provider, signature if kept else None)
+            case ToolCall():
+                return self._called(part)
+
+    def _called(self, call: ToolCall) -> ToolCall:
+        """Return the call without secrets; the id stays, since results are found by it."""
+        name, raw = self.scrub(call.name), self.scrub(call.raw_arguments)
+        arguments = self.scrub_data(call.arguments)
+        if arguments is not None and (arguments, raw) != (call.arguments, call.raw_arguments):
+            raw = json.dumps(arguments)
+        return ToolCall(call.id, name, raw, arguments)
 
     def stream(self, write: Callable[[str], None]) -> RedactingStream:
         """Return a filter for text that comes in pieces."""
@@ -86,7 +128,7 @@ def _with_texts(request: FileRequest, texts: list[str]) -> FileRequest:
     return request
 
 
-def _refusal(unknown: Mapping[str, Any] | list[str] | tuple[str, ...], path: str) -> str:
+def _refusal(unknown: Iterable[str], path: str) -> str:
     listed = ", ".join(unknown)
     return (
         f"{path}: the text holds {listed}, which stands for a secret that was not read from this "

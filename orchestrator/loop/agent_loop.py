@@ -24,6 +24,7 @@ from orchestrator.model.client import ModelClient, Prompt
 from orchestrator.redaction.stream import RedactingStream
 from orchestrator.schema.codec import encode_message, encode_usage
 from orchestrator.schema.event import (
+    ErrorRaised,
     LimitReached,
     MessageDelta,
     MessageEnd,
@@ -50,6 +51,10 @@ CUT_CALL = (
     "Send it again in smaller pieces."
 )
 CUT_TEXT = "Your answer was cut at the output limit. Go on exactly where it stopped, more briefly."
+NOT_FINISHED = "Not run: the answer that asked for it was broken off."
+NO_TOOLS = "Not run: the run has reached its limit."
+UNFINISHED = frozenset({"refusal", "aborted"})
+"""Ends of an answer that its provider did not finish: what it asks for may be a part."""
 INTERRUPTED = (
     "Interrupted before it ended; it may or may not have taken effect. Check before you repeat it."
 )
@@ -100,7 +105,9 @@ class _Progress:
     turns: int = 0
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
+    """None for good once one call's cost is not known: a sum without it would be a lie."""
     cuts: int = 0
+    """Answers in a row that were cut at the output limit."""
     circling: bool = False
     started: float = field(default_factory=time.monotonic)
 
@@ -108,6 +115,10 @@ class _Progress:
         return Spent(
             self.turns, self.usage.total, self.cost_usd or 0.0, time.monotonic() - self.started
         )
+
+    def add_cost(self, cost_usd: float | None) -> None:
+        known = self.cost_usd is not None and cost_usd is not None
+        self.cost_usd = (self.cost_usd or 0.0) + (cost_usd or 0.0) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +192,18 @@ class AgentLoop:
         )
         if message.stop_reason == "max_tokens":
             ended = self._recover_cut(progress, message)
+        elif message.stop_reason in UNFINISHED:
+            self._close(message.tool_calls, NOT_FINISHED)
+            ended = self._result(progress, "failed", message.text)
         elif message.tool_calls:
-            ended = None
+            ended, progress.cuts = None, 0
             await self._call_tools(message.tool_calls)
             progress.circling = self._circling(message.tool_calls)
         else:
             ended = self._result(progress, _status_of(message), message.text)
+        if ended is not None and ended.status == "failed":
+            why = f"the model's answer ended with {message.stop_reason}"
+            self._observe(ErrorRaised("model", why, "go on with --resume, or try another model"))
         self._observe(
             TurnEnd(
                 turn=progress.turns,
@@ -205,8 +222,7 @@ class AgentLoop:
             stream.flush()
         message = tidy(reply, prompt.messages)
         progress.usage += message.usage
-        cost = cost_of(message.usage, self._model.info)
-        progress.cost_usd = None if cost is None else (progress.cost_usd or 0.0) + cost
+        progress.add_cost(cost_of(message.usage, self._model.info))
         stored = self._output.scrub_message(message)
         self._transcript.add(stored)
         self._audit.append(
@@ -229,28 +245,25 @@ class AgentLoop:
     def _recover_cut(self, progress: _Progress, message: AssistantMessage) -> RunResult | None:
         """Answer a cut message once in a row; a second cut ends the run as failed."""
         progress.cuts += 1
-        if message.tool_calls:
-            self._transcript.add(
-                ToolMessage(
-                    tuple(
-                        ToolResult(c.id, c.name, CUT_CALL, is_error=True)
-                        for c in message.tool_calls
-                    )
-                )
-            )
+        self._close(message.tool_calls, CUT_CALL)
         if progress.cuts > 1:
             return self._result(progress, "failed", message.text)
         if not message.tool_calls:
             self._transcript.add(UserMessage((Text(CUT_TEXT),)))
         return None
 
+    def _close(self, calls: tuple[ToolCall, ...], why: str) -> None:
+        """Give each call a result that says why there is none."""
+        if calls:
+            told = tuple(ToolResult(c.id, c.name, why, is_error=True) for c in calls)
+            self._transcript.add(self._output.scrub_message(ToolMessage(told)))
+
     async def _call_tools(self, calls: tuple[ToolCall, ...]) -> None:
-        await anyio.sleep(sum(self._pace.wait_s(time.monotonic()) for _ in calls))
         try:
+            await anyio.sleep(sum(self._pace.wait_s(time.monotonic()) for _ in calls))
             results = await self._runner.dispatch(calls)
         except anyio.get_cancelled_exc_class():
-            told = tuple(ToolResult(c.id, c.name, INTERRUPTED, is_error=True) for c in calls)
-            self._transcript.add(ToolMessage(told))
+            self._close(calls, INTERRUPTED)
             raise
         self._transcript.add(ToolMessage(results))
         self._last = results
@@ -268,7 +281,9 @@ class AgentLoop:
         prompt = Prompt(self._speech.system, self._transcript.messages(), (), purpose="conclusion")
         answer = ""
         with anyio.move_on_after(CONCLUSION_GRACE_S):
-            answer = (await self._ask(progress, prompt)).text
+            message = await self._ask(progress, prompt)
+            self._close(message.tool_calls, NO_TOOLS)
+            answer = message.text
         return self._result(progress, "limit", answer, limit=limit)
 
     def _result(
@@ -282,7 +297,7 @@ class AgentLoop:
     ) -> RunResult:
         return RunResult(
             status=status,
-            answer=answer,
+            answer=self._output.scrub(answer),
             turns=progress.turns,
             usage=progress.usage,
             cost_usd=progress.cost_usd,

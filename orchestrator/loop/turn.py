@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orchestrator.model.client import ModelInfo
+from orchestrator.model.projection import valid
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import AssistantMessage, Message, Text, Thinking, ToolCall, Usage
 
@@ -16,6 +17,7 @@ def tidy(message: AssistantMessage, before: Sequence[Message]) -> AssistantMessa
     """Return the message without empty texts and with call ids unique in the conversation.
 
     Some servers send no ids, or the same one twice; a request with such ids would be refused.
+    Half a character, which neither file nor request can hold, becomes a visible mark.
     """
     taken = {
         call.id for old in before if isinstance(old, AssistantMessage) for call in old.tool_calls
@@ -27,9 +29,10 @@ def tidy(message: AssistantMessage, before: Sequence[Message]) -> AssistantMessa
         if isinstance(part, ToolCall):
             fresh = _unique(part.id, taken)
             taken.add(fresh)
-            parts.append(replace(part, id=fresh))
+            name, raw = valid(part.name), valid(part.raw_arguments)
+            parts.append(ToolCall(fresh, name, raw, part.arguments))
         else:
-            parts.append(part)
+            parts.append(replace(part, text=valid(part.text)))
     return replace(message, content=tuple(parts))
 
 

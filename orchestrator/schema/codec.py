@@ -21,16 +21,24 @@ from orchestrator.schema.message import (
     UserMessage,
 )
 
+MAX_DEPTH = 64
+"""Arguments nested deeper than this overflow the stack of one reader or another."""
+
 
 def parse_arguments(raw: str) -> Mapping[str, Any] | None:
-    """Return the JSON object in ``raw``; an empty text is an empty object, all else None."""
+    """Return the JSON object in ``raw``; an empty text is an empty object, all else None.
+
+    An object nested deeper than ``MAX_DEPTH`` is none either: whoever walks it would fail.
+    """
     if not raw.strip():
         return {}
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):
         return None
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+    if not isinstance(value, dict) or _is_deeper(value, MAX_DEPTH):
+        return None
+    return cast("dict[str, Any]", value)
 
 
 def encode_message(message: Message) -> dict[str, Any]:
@@ -75,6 +83,19 @@ def encode_usage(usage: Usage) -> dict[str, int]:
         "cache_read": usage.cache_read,
         "cache_write": usage.cache_write,
     }
+
+
+def _is_deeper(value: object, depth: int) -> bool:
+    """Say whether JSON data is nested deeper than ``depth``, without recursion."""
+    level = [value]
+    for _ in range(depth):
+        level = [
+            item
+            for holder in level
+            if isinstance(holder, dict | list)
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+    return any(isinstance(item, dict | list) for item in level)
 
 
 def _encode_part(part: Text | Image | Thinking | ToolCall) -> dict[str, Any]:
