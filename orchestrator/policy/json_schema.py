@@ -24,8 +24,7 @@ def policy_schema() -> dict[str, Any]:
         for owner, keys in _docstrings(module).items():
             properties = definitions.get(owner, {}).get("properties", {})
             for key, text in keys.items():
-                if key in properties:
-                    properties[key]["description"] = text
+                properties.get(key, {})["description"] = text
     return schema
 
 

@@ -166,9 +166,8 @@ def _read(path: Path, asked: Place | None) -> str:
 
 
 def _without_extends(tree: Node) -> Node:
-    if not isinstance(tree.value, Mapping):
-        return tree
-    kept = {key: node for key, node in tree.value.items() if key != "extends"}
+    keys = tree.value if isinstance(tree.value, Mapping) else {}
+    kept = {key: node for key, node in keys.items() if key != "extends"}
     return Node(kept, tree.place, tree.key)
 
 

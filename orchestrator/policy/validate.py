@@ -114,19 +114,15 @@ def _label(loc: Loc) -> str:
 
 
 def _keys_at(model: type[BaseModel], loc: Loc) -> list[str]:
-    current: type[BaseModel] | None = model
+    """Return the keys that may stand at ``loc``, where there is a model."""
     for part in loc:
-        if isinstance(part, str) and current is not None:
-            field = current.model_fields.get(part)
-            current = _model_in(field.annotation) if field else None
-    return list(current.model_fields) if current else []
+        if isinstance(part, str):
+            model = _models_in(model.model_fields[part].annotation)[0]
+    return list(model.model_fields)
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    for inner in getattr(annotation, "__args__", ()):
-        found = _model_in(inner)
-        if found is not None:
-            return found
-    return None
+        return [annotation]
+    inner = getattr(annotation, "__args__", ())
+    return [model for part in inner for model in _models_in(part)]

@@ -67,6 +67,12 @@ def test_an_allow_rule_needs_every_reading_of_an_option_to_match():
     assert _args("-m pytest", "-m", "pytest", lenient=False) is YES
 
 
+def test_many_options_are_read_once_each():
+    """Two readings of each option do not make a thousand of ten, nor change the answer."""
+    assert _args("-a -b " * 60 + "x y push", "push") is NO
+    assert _args("-a -b " * 60 + "push", "push") is YES
+
+
 def test_knowledge_of_options_settles_the_reading():
     """Where it is known whether an option takes a value, there is one reading."""
     taking = {"-C": True, "-v": False}.get

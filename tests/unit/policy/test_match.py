@@ -59,7 +59,8 @@ def test_arguments_use_what_is_known_of_the_program(match):
     rule = "program: git, args: [status], effect: allow"
 
     assert match(rule, command("git -C sub status")) is YES
-    assert match(rule, command("frob -C sub status")) is NO
+    assert match(rule.replace("git", "frob"), command("frob -C sub status")) is NO
+    assert match(rule, command("git --no-such-option sub status")) is NO
 
 
 def test_environment_is_matched_by_name_and_glob(match):

@@ -133,6 +133,9 @@ def test_strict_is_short_and_asks_before_commands(shipped):
         ("ls -la", "allow"),
         ("cat a | grep x | wc -l", "allow"),
         ("git status --short", "allow"),
+        ("timeout 5 ls", "allow"),
+        ("timeout 5 make", "ask"),
+        ("env A=1 ls", "ask"),
         ("make test", "ask"),
         ("./ls", "ask"),
     ):

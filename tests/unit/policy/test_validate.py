@@ -47,6 +47,16 @@ def _problems(text: str) -> list[str]:
             "workspace: {hidden: [/etc]}",
             "p.yaml:3: workspace.hidden[0]: path glob '/etc': expected",
         ),
+        ("workspace: {hidden: [5]}", "p.yaml:3: workspace.hidden[0]: expected text"),
+        (
+            "files: {read: {rules: [{id: a, paths: [5], effect: ask}]}}",
+            "p.yaml:3: files.read.rules[0].paths[0]: expected text",
+        ),
+        (
+            "commands: {rules: [{id: a, program: x, effect: ask, flags: {eny: -f}}]}",
+            "p.yaml:3: unknown key 'eny' in commands.rules[0].flags; nearest: 'any'",
+        ),
+        ("commands: {rules: [{id: 5, program: x, effect: ask}]}", "p.yaml:3: commands.rules[0].id"),
         ("audit: {sign: 1}", "p.yaml:3: audit.sign: expected true or false, got 1"),
         ("description: 5", "p.yaml:3: description: expected text"),
         ("hidden:", "p.yaml:3: hidden has no value; give it one or take the key away"),
