@@ -83,7 +83,10 @@ def _judge_known(spec: Spec, words: list[Word], site: Site) -> Output:
             return result
     judge_script(use, site)
     for run in use.runs:
-        _run_inner(list(run.words), words[0].shape, Wrap(replaces="{}"), fork)
+        inner = list(run.words)
+        if use.spec.appends and not any("{" in word.shape for word in inner):
+            inner.append(_unseen(words[0]))
+        _run_inner(inner, words[0].shape, Wrap(replaces="{}"), fork)
     if wraps is not None and (use.tail or wraps.appends):
         return _follow(wraps, use, words, fork)
     return printed(words, use, site)
@@ -162,7 +165,7 @@ def _follow(wraps: Wrap, use: Invocation, words: Sequence[Word], site: Site) -> 
         inner = [_replaced(word, value.shape) for word in inner]
     label = " ".join([words[0].shape.rpartition("/")[2], *use.sub])
     if wraps.appends and not use.has(*wraps.placeholder):
-        inner.append(Word(None, "…", words[0].span, shape=DYNAMIC, splits=True))
+        inner.append(_unseen(words[0]))
         if len(inner) == 1:
             return Output("data")
     return _run_inner(inner, label, wraps, replace(site, setting=setting))
@@ -172,10 +175,13 @@ def _run_inner(inner: list[Word], label: str, wraps: Wrap, site: Site) -> Output
     setting = site.setting
     if setting.depth >= MAX_DEPTH:
         raise OverLimitError(f"commands nested more than {MAX_DEPTH} levels deep")
+    if wraps.named and len(inner) > 1 and inner[1].raw in {"{", "("}:
+        inner = inner[1:]
     if not inner:
         return NOTHING
     if wraps.replaces:
         inner = [_replaced(word, wraps.replaces) for word in inner]
+    unseen = [] if wraps.quoted else [word for word in inner if word.value is None]
     setting = replace(
         setting,
         wrappers=(*setting.wrappers, label),
@@ -186,9 +192,8 @@ def _run_inner(inner: list[Word], label: str, wraps: Wrap, site: Site) -> Output
     if wraps.how == "argv":
         return judge_command(inner, child)
     text = " ".join(word.shape for word in inner)
-    for word in inner:
-        if word.value is None:
-            report_unread(word, site)
+    for word in unseen:
+        report_unread(word, site)
     anchor = anchor_in(inner[0], text) if len(inner) == 1 else anchor_in(_joined(inner), text)
     child = child.inner(label)
     if wraps.how == "shell":
@@ -201,6 +206,11 @@ def _joined(words: Sequence[Word]) -> Word:
     span = span_of(words)
     straight = len(raw) == span[1] - span[0]
     return Word(None, raw if straight else "", span, shape="")
+
+
+def _unseen(near: Word) -> Word:
+    """Return the argument that is only found at run time."""
+    return Word(None, "…", near.span, shape=DYNAMIC, splits=True)
 
 
 def _replaced(word: Word, mark: str) -> Word:

@@ -7,6 +7,7 @@ from orchestrator.shell.analysis import Span, Word
 from orchestrator.shell.deletes import delete_path
 from orchestrator.shell.languages.effect import Effect
 from orchestrator.shell.languages.read import read_code
+from orchestrator.shell.output import NOTHING, Output
 from orchestrator.shell.quoting import DYNAMIC
 from orchestrator.shell.reading import MAX_DEPTH, OverLimitError
 from orchestrator.shell.setting import Code, Site
@@ -19,7 +20,7 @@ def judge_code(language: str, code: Code, site: Site) -> None:
     """Read code in another language and report what it does."""
     if site.setting.depth >= MAX_DEPTH:
         raise OverLimitError(f"code nested more than {MAX_DEPTH} levels deep")
-    inner = site.inner(language)
+    inner = site.inner(language, feed=NOTHING)
     for effect in read_code(language, code.text):
         _judge(effect, code, inner)
 
@@ -31,6 +32,8 @@ def _judge(effect: Effect, code: Code, site: Site) -> None:
     kind = effect.kind
     if kind == "shell":
         _run_shell(effect, code, site)
+    elif kind == "pipe":
+        _run_shell(effect, code, site.fed(Output("data")))
     elif kind == "argv":
         words = [_word(item, span) for item in effect.words]
         if words:

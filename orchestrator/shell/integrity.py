@@ -56,10 +56,26 @@ def is_misread(node: Node, source: Source) -> bool:
     return text == ">" and parent is not None and parent.type == "file_redirect"
 
 
+def lost_dashes(node: Node, source: Source) -> list[tuple[int, int]]:
+    """Return where a redirected statement has a ``-`` that tree-sitter dropped before ``<<``."""
+    found: list[tuple[int, int]] = []
+    if node.type != "redirected_statement":
+        return found
+    for child, following in zip(node.children, node.children[1:], strict=False):
+        gap = source.data[child.end_byte : following.start_byte]
+        if gap.strip() == b"-" and following.type == "heredoc_redirect" and gap[:1].isspace():
+            start = child.end_byte + gap.index(b"-")
+            found.append((start, start + 1))
+    return found
+
+
 def _judge_gaps(node: Node, children: list[Node], source: Source, reading: Reading) -> None:
     """Report text that no node covers."""
     at = node.start_byte
+    dashes = {start for start, _ in lost_dashes(node, source)}
     for child in children:
+        if any(at <= dash < child.start_byte for dash in dashes):
+            continue
         if child.start_byte > at and not _is_blank(source.data[at : child.start_byte]):
             reading.report("opaque", "text that no command covers", source.locate(at, child.start_byte))
         at = max(at, child.end_byte)

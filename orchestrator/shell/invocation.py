@@ -161,6 +161,9 @@ class _Reader:
         if sub is not None:
             result.specs.append(sub)
             result.sub.append(word.shape)
+        elif result.spec.wraps is not None:
+            self.subs_over = True
+            return
         else:
             self.subs_over = True
             if word.value is None and result.spec.dynamic_sub:
@@ -179,7 +182,7 @@ class _Reader:
         ends = next((s.until[shape] for s in self.result.specs if shape in s.until), None)
         if ends is not None:
             self._read_run(shape, ends)
-        elif shape.startswith("--") or self.result.specs[0].style == "single" or shape[0] == "+":
+        elif shape.startswith("--") or shape[0] == "+" or self._is_single():
             name, equals, _ = shape.partition("=")
             name = self._full_name(name)
             if equals:
@@ -188,6 +191,9 @@ class _Reader:
                 self._add(name, word, self._next_value() if self._takes_value(name) else None)
         else:
             self._read_cluster(word, shape[1:])
+
+    def _is_single(self) -> bool:
+        return any(spec.style == "single" for spec in self.result.specs)
 
     def _read_run(self, option: str, ends: tuple[str, ...]) -> None:
         start = self.at
@@ -243,7 +249,7 @@ class _Reader:
                 return name
         if len(name) >= _MIN_ABBREVIATION and name.startswith("--"):
             for spec in reversed(self.result.specs):
-                for known in spec.known:
+                for known in spec.risky:
                     if known.startswith(name):
                         return known
         return name

@@ -46,17 +46,19 @@ ROLES = {
     "here": "shell text for the calling shell",
     "script": "a file of code to run",
     "module": "a Python module to run",
+    "sink": "a file that receives standard input",
+    "project": "a settings file, which is the work's own when it lies in the workspace",
     "config": "a file, or settings, that can name programs",
     "loads": "a plugin or library",
     "makefile": "a makefile",
     "makecode": "text of a makefile",
     "checkpoint": "tar's ACTION, which may be exec=COMMAND",
 }
-"""Every role without an argument; ``code:LANGUAGE`` and ``setting:TABLE`` come on top."""
+"""Every role without an argument; ``code:LANGUAGE``, ``setting:TABLE`` and ``pair:TABLE`` come on top."""
 
 
 def _role(value: str) -> str:
-    if value and value not in ROLES and not value.startswith(("code:", "setting:")):
+    if value and value not in ROLES and not value.startswith(("code:", "setting:", "pair:")):
         raise ValueError(f"unknown role {value!r}")
     return value
 
@@ -84,7 +86,7 @@ class Rule(Strict):
     none: Words = ()
     """None of these options is given."""
     words: str = ""
-    """A pattern found in the operands, joined by blanks."""
+    """A pattern found in the sub-commands that follow and the operands, joined by blanks."""
     operand: str = ""
     """A pattern found in at least one operand."""
     line: str = ""
@@ -114,6 +116,10 @@ class Wrap(Strict):
     """With ``after``: the operands before it are this program's own."""
     remote: bool = False
     """It runs on another machine: anything but looking is a change out there."""
+    named: bool = False
+    """A name may stand before a ``{``: coproc."""
+    quoted: bool = False
+    """What is filled in at run time is quoted for the shell."""
     functions: bool = False
     """The shell's functions and aliases apply to it."""
     appends: bool = False
@@ -158,6 +164,8 @@ class Spec(Strict):
     """Options that take the place of ``first``: grep's -e, awk's -f."""
     until: dict[str, Words] = Field(default_factory=dict)
     """Option to the words that end the command that follows it: find's -exec."""
+    appends: bool = False
+    """What ``until`` runs gets arguments that are found at run time, unless it names them."""
     wraps: Wrap | None = None
     stdin: str = ""
     """It reads code in this language from standard input when no script is given."""
@@ -181,6 +189,10 @@ class Spec(Strict):
     """What it prints comes from elsewhere."""
     saves: bool = False
     """It writes what it fetches into a file named after the address."""
+    copies: bool = False
+    """It copies its first operand to its second."""
+    unpacks: bool = False
+    """It unpacks archives."""
     decodes: bool = False
     """What it prints is unlike what it reads."""
     dumps: bool = False
@@ -212,6 +224,15 @@ class Spec(Strict):
         if self.wraps is not None:
             named.update(self.wraps.unless)
         return tuple(sorted(named, key=lambda name: (len(name), name)))
+
+    @cached_property
+    def risky(self) -> tuple[str, ...]:
+        """Long options that matter and may be abbreviated, shortest first."""
+        named = {name for name, role in self.roles.items() if role != "data"}
+        named.update(self.until, self.deletes_with)
+        for rule in self.rules:
+            named.update(rule.any, rule.all, rule.value)
+        return tuple(sorted((n for n in named if n.startswith("--")), key=lambda n: (len(n), n)))
 
     @cached_property
     def sub_specs(self) -> dict[str, Spec]:

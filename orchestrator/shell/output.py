@@ -7,7 +7,7 @@ from typing import Literal
 
 from orchestrator.shell.analysis import Span
 
-Kind = Literal["none", "text", "download", "decoded", "file", "data"]
+Kind = Literal["none", "text", "download", "decoded", "file", "data", "paths"]
 
 
 @dataclass(frozen=True, slots=True)

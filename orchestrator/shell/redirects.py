@@ -11,9 +11,9 @@ from tree_sitter import Node
 from orchestrator.shell import places
 from orchestrator.shell.accesses import judge_read, judge_write
 from orchestrator.shell.analysis import Redirect, Span, Word
+from orchestrator.shell.contents import remember
 from orchestrator.shell.output import Output
 from orchestrator.shell.quoting import DYNAMIC
-from orchestrator.shell.scope import Content
 from orchestrator.shell.setting import Site
 from orchestrator.shell.source import Source
 from orchestrator.shell.words import Words
@@ -37,7 +37,6 @@ class Redirections:
     """Operator, path and span of what receives standard output."""
     extra: list[list[Node]] = field(default_factory=list)
     """Arguments that the tree keeps inside a heredoc."""
-    sinks: list[Output] = field(default_factory=list)
 
     def joined(self, other: Redirections) -> Redirections:
         """Return both, the other's input last."""
@@ -69,7 +68,7 @@ def finish(read: Redirections, argv: Sequence[Word], output: Output, site: Site)
         return output
     program = argv[0].value if argv else ""
     for operator, path, span in read.targets:
-        _remember(operator, path, output, site)
+        remember(path, output, site.scope, append=operator in {">>", "&>>"})
         if operator in _TRUNCATING and _prints_nothing(argv, output) and program is not None:
             _judge_truncation(path, span, site)
         elif operator in _TRUNCATING and _is_endless(argv):
@@ -97,24 +96,6 @@ def _judge_truncation(path: str, span: Span, site: Site) -> None:
     if absolute is not None and places.kind_of(absolute) == "harmless":
         return
     site.reading.report("destructive", f"empties a file: {path}", span)
-
-
-def _remember(operator: str, path: str, output: Output, site: Site) -> None:
-    """Keep what a file holds now, in case the same command runs it."""
-    absolute = site.scope.absolute(path)
-    if absolute is None or DYNAMIC in absolute:
-        return
-    if output.kind == "download":
-        site.scope.files[absolute] = Content("download")
-    elif output.kind == "decoded":
-        site.scope.files[absolute] = Content("decoded")
-    elif output.kind == "text" and output.text is not None:
-        before = site.scope.files.get(absolute) if operator in {">>", "&>>"} else None
-        if before is not None and before.kind != "text":
-            return
-        text = (before.text or "") if before is not None else ""
-        known = DYNAMIC not in output.text
-        site.scope.files[absolute] = Content("text", text + output.text if known else None)
 
 
 class _Reader:
@@ -150,7 +131,7 @@ class _Reader:
     def _judge(self, operator: str, descriptor: str, shape: str, target: Node) -> None:
         scope, reading = self.site.scope, self.site.reading
         span = self.source.span(target)
-        if target.type == "process_substitution" or shape.startswith("/dev/fd/" + DYNAMIC):
+        if target.type == "process_substitution":
             if operator == "<":
                 outputs = reading.outputs_in(span)
                 self.read.feed = outputs[-1] if outputs else Output("data")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.shell.accesses import judge_read, judge_write
 from orchestrator.shell.analysis import Word
+from orchestrator.shell.contents import remember
 from orchestrator.shell.deletes import judge_delete
 from orchestrator.shell.invocation import Invocation, slice_word
 from orchestrator.shell.output import NOTHING
@@ -17,7 +18,7 @@ from orchestrator.shell.reading import anchor_in
 from orchestrator.shell.scope import Content
 from orchestrator.shell.scripts import SHELL, STANDARD_INPUT, run_file, run_text
 from orchestrator.shell.setting import Code, Site
-from orchestrator.shell.settings import judge_setting
+from orchestrator.shell.settings import judge_pair, judge_setting
 from orchestrator.shell.source import Anchor
 from orchestrator.shell.variables import is_harmless_program
 
@@ -45,6 +46,8 @@ def judge_part(part: Part) -> None:
         run_text(argument, part.word, part.site.inner(part.label))
     elif name == "setting":
         judge_setting(argument, part.word, part.site)
+    elif name == "pair":
+        _pair(argument, part)
     else:
         _ROLES[name](part)
 
@@ -52,6 +55,18 @@ def judge_part(part: Part) -> None:
 def known_roles() -> frozenset[str]:
     """Return every role without an argument."""
     return frozenset(_ROLES)
+
+
+def _pair(table: str, part: Part) -> None:
+    """A key and, in the next operand, the value it is set to for good."""
+    operands = part.use.operands
+    value = operands[1] if len(operands) > 1 and operands[0] is part.word else None
+    if value is None:
+        return
+    if not judge_pair(table, part.word.shape, value, site=part.site):
+        part.site.reading.report(
+            "persistence", f"{part.label} changes {part.word.shape} for good", part.word.span
+        )
 
 
 def _data(_part: Part) -> None:
@@ -120,6 +135,12 @@ def _source(part: Part) -> None:
 def _delete(part: Part) -> None:
     tree = part.use.has(*part.use.spec.deletes_with)
     judge_delete(part.word, part.site.scope, part.site.reading, tree=tree)
+
+
+def _sink(part: Part) -> None:
+    _write(part)
+    if not part.site.setting.remote:
+        remember(part.word.shape, part.site.setting.feed, part.site.scope, append=False)
 
 
 def _replaced(part: Part) -> None:
@@ -218,6 +239,12 @@ def _config(part: Part) -> None:
     )
 
 
+def _project(part: Part) -> None:
+    path = part.site.scope.absolute(part.word.shape)
+    if path is None or not part.site.scope.inside(path):
+        _config(part)
+
+
 def _loads(part: Part) -> None:
     part.site.reading.report(
         "remote_code", f"{part.label} loads code from {_shown(part.word)}", part.word.span
@@ -275,6 +302,8 @@ _ROLES: dict[str, Callable[[Part], None]] = {
     "copy": _copy,
     "write": _write,
     "edited": _edited,
+    "sink": _sink,
+    "project": _project,
     "save": _save,
     "remote": _remote,
     "makefile": _makefile,

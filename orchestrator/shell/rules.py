@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache
 
 from orchestrator.shell.invocation import Invocation
 from orchestrator.shell.knowledge import Rule
 
 
-@lru_cache(maxsize=None)
+@cache
 def pattern(text: str) -> re.Pattern[str]:
     """Compile a table's pattern once."""
     return re.compile(text, re.DOTALL)
 
 
-def holds(rule: Rule, use: Invocation, *, line: str, fed: bool) -> bool:
-    """Say whether every condition of ``rule`` is met; ``fed`` is whether input is piped in."""
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What rules look at beside the sorted arguments."""
+
+    line: str
+    """All arguments, joined by blanks."""
+    words: str
+    """Sub-commands below the rule's entry, and operands, joined by blanks."""
+    fed: bool
+    """Something is piped or redirected into it."""
+
+
+def holds(rule: Rule, use: Invocation, facts: Facts) -> bool:
+    """Say whether every condition of ``rule`` is met."""
     return (
         _options_hold(rule, use)
         and rule.operands <= len(use.operands)
         and (rule.at_most is None or len(use.operands) <= rule.at_most)
-        and (rule.piped is None or rule.piped == fed)
-        and _patterns_hold(rule, use, line)
+        and (rule.piped is None or rule.piped == facts.fed)
+        and _patterns_hold(rule, use, facts)
     )
 
 
@@ -34,13 +47,11 @@ def _options_hold(rule: Rule, use: Invocation) -> bool:
     return all(use.has(name) for name in rule.all)
 
 
-def _patterns_hold(rule: Rule, use: Invocation, line: str) -> bool:
-    if rule.line and not pattern(rule.line).search(line):
+def _patterns_hold(rule: Rule, use: Invocation, facts: Facts) -> bool:
+    if rule.line and not pattern(rule.line).search(facts.line):
         return False
-    if rule.words:
-        words = " ".join(word.shape for word in use.operands)
-        if not pattern(rule.words).search(words):
-            return False
+    if rule.words and not pattern(rule.words).search(facts.words):
+        return False
     if rule.operand:
         matcher = pattern(rule.operand)
         if not any(matcher.search(word.shape) for word in use.operands):

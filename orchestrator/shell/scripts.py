@@ -91,8 +91,8 @@ def run_file(language: str, word: Word, site: Site) -> None:
             run_input(language, word.span, _fed(site, output))
         return
     if word.value is None:
-        sources = [output.kind for output in sources_of(word, site)]
-        if "download" in sources:
+        kinds = {output.kind for output in sources_of(word, site)}
+        if "download" in kinds or (word.shape == DYNAMIC and kinds != {"paths"}):
             report_unread(word, site)
         return
     path = site.scope.absolute(word.value)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from orchestrator.shell.analysis import Word
 from orchestrator.shell.invocation import Invocation
-from orchestrator.shell.knowledge import Spec
 from orchestrator.shell.printing import span_of
 from orchestrator.shell.roles import Part, judge_part
-from orchestrator.shell.rules import holds
+from orchestrator.shell.rules import Facts, holds
 from orchestrator.shell.scripts import run_file, run_input, sources_of
 from orchestrator.shell.setting import Site
 
@@ -32,8 +31,8 @@ def judge_use(argv: Sequence[Word], use: Invocation, site: Site) -> None:
         site.reading.report(
             "opaque", f"which {label} command it is cannot be seen", use.unread_sub.span
         )
-    for spec in use.specs:
-        _judge_rules(spec, argv, use, site, label=label)
+    for level in range(len(use.specs)):
+        _judge_rules(level, argv, use, site, label=label)
     for option in use.options:
         if option.value is not None and (role := _option_role(use, option.name)):
             shown = f"{label} {option.name}"
@@ -43,13 +42,20 @@ def judge_use(argv: Sequence[Word], use: Invocation, site: Site) -> None:
     if any(spec.sends for spec in use.specs):
         _judge_sending(argv, label, site)
     spec = use.spec
-    if spec.stdin and not use.operands and not _has_inline_code(use):
+    if spec.copies:
+        _follow_copy(use, site)
+    if spec.unpacks:
+        _follow_unpacking(use, site)
+    takes_script = spec.script and use.operands
+    if spec.stdin and not takes_script and not _has_inline_code(use):
         run_input(spec.stdin, span, site)
 
 
 def _judge_rules(
-    spec: Spec, argv: Sequence[Word], use: Invocation, site: Site, *, label: str
+    level: int, argv: Sequence[Word], use: Invocation, site: Site, *, label: str
 ) -> None:
+    """Judge by the program's entry (level 0) or that of a sub-command; each sees what follows it."""
+    spec = use.specs[level]
     span = span_of(argv)
     report = site.reading.report
     if spec.risk is not None:
@@ -57,10 +63,13 @@ def _judge_rules(
         report(spec.risk, reason, span, severity=spec.severity, hint=spec.hint)
     if not spec.rules:
         return
-    line = " ".join(word.shape for word in argv[1:])
-    fed = site.setting.feed.kind != "none"
+    facts = Facts(
+        line=" ".join(word.shape for word in argv[1:]),
+        words=" ".join([*use.sub[level:], *(word.shape for word in use.operands)]),
+        fed=site.setting.feed.kind != "none",
+    )
     for rule in spec.rules:
-        if holds(rule, use, line=line, fed=fed):
+        if holds(rule, use, facts):
             report(rule.risk, rule.reason, span, severity=rule.severity, hint=rule.hint)
 
 
@@ -92,6 +101,27 @@ def _has_inline_code(use: Invocation) -> bool:
         _option_role(use, option.name).startswith(("code:", "module", "script"))
         for option in use.options
     )
+
+
+def _follow_copy(use: Invocation, site: Site) -> None:
+    """Remember that a copy of a fetched file is a fetched file."""
+    if len(use.operands) == 2:
+        source, target = (site.scope.absolute(word.shape) for word in use.operands)
+        if source is not None and target is not None and source in site.scope.files:
+            site.scope.files[target] = site.scope.files[source]
+
+
+def _follow_unpacking(use: Invocation, site: Site) -> None:
+    """Remember that what comes out of a fetched archive was fetched."""
+    archives = [*use.operands, *use.values("-f", "--file")]
+    paths = [site.scope.absolute(word.shape) for word in archives]
+    contents = [site.scope.files.get(path) for path in paths if path is not None]
+    fetched = any(content is not None and content.kind == "download" for content in contents)
+    if fetched or site.setting.feed.kind == "download":
+        folder = next(iter(use.values("-C", "-d", "--directory")), None)
+        place = site.scope.absolute(folder.shape) if folder is not None else site.scope.cwd
+        if place is not None:
+            site.scope.fetched.add(place)
 
 
 def _judge_sending(argv: Sequence[Word], label: str, site: Site) -> None:

@@ -8,14 +8,14 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from orchestrator.shell import assignments, redirects
-from orchestrator.shell.analysis import Word
+from orchestrator.shell.analysis import Span, Word
 from orchestrator.shell.commands import judge_command
 from orchestrator.shell.exhaustion import judge_function, judge_loop
-from orchestrator.shell.integrity import judge_tree
+from orchestrator.shell.integrity import judge_tree, lost_dashes
 from orchestrator.shell.output import NOTHING, Output
 from orchestrator.shell.quoting import DYNAMIC
 from orchestrator.shell.reading import MAX_DEPTH, OverLimitError
-from orchestrator.shell.setting import Code, Site
+from orchestrator.shell.setting import Code, Environment, Site
 from orchestrator.shell.source import Source
 from orchestrator.shell.words import EXPANSIONS, Words
 
@@ -60,6 +60,7 @@ class Walker:
         self._source = source
         self.site = site
         self._words = Words(source, site.scope, self._substitute)
+        self._pending: dict[int, list[Node]] = {}
 
     def walk(self) -> Output:
         """Read the whole source; return what its last statement prints."""
@@ -68,6 +69,8 @@ class Walker:
 
     def visit(self, node: Node) -> Output:
         """Read one node of any kind."""
+        if node.id in self._pending and node.type != "command":
+            return self._block(node, self._pending.pop(node.id))
         handler = _HANDLERS.get(node.type)
         if handler is not None:
             return handler(self, node)
@@ -84,13 +87,16 @@ class Walker:
         return output
 
     def _at(self, site: Site) -> Walker:
-        return Walker(self._source, site)
+        walker = Walker(self._source, site)
+        walker._pending = self._pending
+        return walker
 
     def _substitute(self, node: Node) -> str | None:
         """Read a substitution in a subshell; return its output where that is static."""
         setting = replace(
-            self.site.setting, feed=NOTHING, pipes_into=None, piped_from=None, span=(0, 0),
-            environment=(), redirects=(), origin="$()", depth=self.site.setting.depth + 1,
+            self.site.setting, feed=_substitution_input(node), pipes_into=None, piped_from=None,
+            span=(0, 0), environment=(), redirects=(), origin="$()",
+            depth=self.site.setting.depth + 1,
         )  # fmt: skip
         if setting.depth > MAX_DEPTH * 2:
             raise OverLimitError("substitutions nested too deeply")
@@ -107,27 +113,44 @@ class Walker:
         return output
 
     def _command(self, node: Node) -> Output:
-        return self._simple(node, node, NOTHING)
-
-    def _simple(self, node: Node, outer: Node, _before: Output) -> Output:
-        """Read a simple command; ``outer`` carries the redirections around it."""
+        """Read a simple command with the redirections in and around it."""
         pairs = assignments.read_prefix(node, self._words, self._source, self.site)
+        around = self._pending.pop(node.id, [])
         argv = self._argv(node)
-        read = redirects.read_redirects(outer, self._words, self._source, self.site)
-        if node.id != outer.id:
-            read = read.joined(redirects.read_redirects(node, self._words, self._source, self.site))
-        if read.extra:
-            argv += [word for nodes in read.extra for word in self._words.expand(nodes)]
+        read = self._redirections([node, *around])
+        for nodes in read.extra:
+            argv += self._words.expand(nodes)
+        argv += [dash for outer in around for dash in self._lost_dash(outer)]
+        site = self._redirected_site(read, self._source.span(node), pairs)
+        output = judge_command(argv, site) if argv else NOTHING
+        return redirects.finish(read, argv, output, site)
+
+    def _redirections(self, nodes: Sequence[Node]) -> redirects.Redirections:
+        read = redirects.Redirections()
+        for node in nodes:
+            read = read.joined(
+                redirects.read_redirects(node, self._words, self._source, self.site)
+            )
+        return read
+
+    def _redirected_site(
+        self, read: redirects.Redirections, span: Span, pairs: Environment = ()
+    ) -> Site:
         setting = replace(
             self.site.setting,
             environment=(*self.site.setting.environment, *pairs),
             redirects=(*self.site.setting.redirects, *read.redirects),
             feed=read.feed if read.feed is not None else self.site.setting.feed,
-            span=self._source.span(node),
+            span=span,
         )
-        site = replace(self.site, setting=setting)
-        output = judge_command(argv, site) if argv else NOTHING
-        return redirects.finish(read, argv, output, site)
+        return replace(self.site, setting=setting)
+
+    def _lost_dash(self, node: Node) -> list[Word]:
+        """Return the ``-`` before a heredoc, which tree-sitter drops."""
+        found: list[Word] = []
+        for start, end in lost_dashes(node, self._source):
+            found.append(Word("-", "-", self._source.locate(start, end), shape="-"))
+        return found
 
     def _argv(self, node: Node) -> list[Word]:
         words: list[Word] = []
@@ -136,22 +159,21 @@ class Walker:
         return words
 
     def _redirected(self, node: Node) -> Output:
+        """Read a redirected statement; bash binds redirections to its last command alone."""
         body = next((c for c in node.children if c.type not in redirects.REDIRECT_TYPES), None)
-        if body is None or body.type == "command":
-            output = self._simple(body if body is not None else node, node, NOTHING)
+        if body is None:
+            read = self._redirections([node])
+            site = self._redirected_site(read, self._source.span(node))
+            output = redirects.finish(read, [], NOTHING, site)
         else:
-            output = self._redirected_block(node, body)
+            self._pending.setdefault(_last_command(body).id, []).append(node)
+            output = self.visit(body)
         return self._after_heredoc(node, output)
 
-    def _redirected_block(self, node: Node, body: Node) -> Output:
-        read = redirects.read_redirects(node, self._words, self._source, self.site)
-        setting = replace(
-            self.site.setting,
-            redirects=(*self.site.setting.redirects, *read.redirects),
-            feed=read.feed if read.feed is not None else self.site.setting.feed,
-        )
-        site = replace(self.site, setting=setting)
-        output = self._at(site).visit(body)
+    def _block(self, node: Node, around: list[Node]) -> Output:
+        read = self._redirections(around)
+        site = self._redirected_site(read, (0, 0))
+        output = self._at(site).visit(node)
         return redirects.finish(read, [], output, site)
 
     def _after_heredoc(self, node: Node, output: Output) -> Output:
@@ -171,8 +193,6 @@ class Walker:
 
     def _pipe(self, members: Sequence[Node], feed: Output | None) -> Output:
         """Read the members of a pipeline, each in a subshell with the one before as its input."""
-        if feed is not None and members and members[0].type in {"list", "redirected_statement"}:
-            pass
         names = [self._program(member) for member in members]
         output = feed if feed is not None else self.site.setting.feed
         piped_from = feed.producer if feed is not None else self.site.setting.piped_from
@@ -260,9 +280,16 @@ class Walker:
             for changed in inner:
                 self.site.scope.assign(changed, DYNAMIC)
             self.site.scope.assign(self._source.of(name), value)
+            if value == DYNAMIC and all(self._is_own(word) for word in items):
+                self.site.scope.origins[self._source.of(name)] = Output("paths")
             output = _both(output, self._maybe([body]))
         self.site.scope.assign(self._source.of(name), DYNAMIC)
         return output if len(values) == 1 else Output("data")
+
+    def _is_own(self, word: Word) -> bool:
+        """Say whether a list's item can only be a path in the workspace."""
+        path = self.site.scope.absolute(word.shape) if word.value is not None else None
+        return path is not None and self.site.scope.inside(path)
 
     def _function(self, node: Node) -> Output:
         name = node.child_by_field_name("name")
@@ -306,6 +333,11 @@ class Walker:
         return NOTHING
 
 
+def _substitution_input(node: Node) -> Output:
+    """What ``>(…)`` reads is what others write, which is not followed."""
+    return Output("data") if node.children and node.children[0].type == ">(" else NOTHING
+
+
 def _both(first: Output, second: Output) -> Output:
     """Return the output of two statements in a row."""
     if first.kind == "none":
@@ -317,6 +349,22 @@ def _both(first: Output, second: Output) -> Output:
     if first.kind == second.kind == "text" and first.text is not None and second.text is not None:
         return Output("text", first.text + second.text, first.span)
     return Output("data", reads_files=first.reads_files or second.reads_files)
+
+
+def _last_command(node: Node) -> Node:
+    """Return the part of a statement that a redirection after it belongs to."""
+    while True:
+        if node.type in {"pipeline", "negated_command"}:
+            node = [child for child in node.children if child.is_named][-1]
+        elif node.type == "list":
+            node = node.children[-1]
+        elif node.type == "redirected_statement":
+            body = node.child_by_field_name("body")
+            if body is None:
+                return node
+            node = body
+        else:
+            return node
 
 
 def _chain(node: Node) -> list[tuple[str, Node]]:

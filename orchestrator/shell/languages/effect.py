@@ -7,6 +7,7 @@ from typing import Literal
 
 Kind = Literal[
     "shell",  # runs ``text`` through a shell
+    "pipe",  # runs ``text`` through a shell and writes into it
     "argv",  # runs ``words`` as a program
     "delete",  # removes one file, ``text``
     "delete_tree",  # removes a tree, ``text``

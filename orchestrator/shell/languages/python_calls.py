@@ -135,6 +135,9 @@ def _subject(node: ast.Call, names: Names) -> str:
 
 def _started(node: ast.Call, names: Names) -> Effect:
     target = _argument(node, 0, "args", "argv", "program", "command")
+    if any(item.arg in {"input", "stdin"} for item in node.keywords):
+        fed = names.words(target) or (names.text(target),)
+        return _effect("pipe", text=" ".join(fed))
     words = names.words(target)
     if words is None and len(node.args) > 1 and names.dotted(node.func).endswith("_exec"):
         words = tuple(names.text(item) for item in node.args)

@@ -22,6 +22,10 @@ from orchestrator.shell.quoting import DYNAMIC
 
 _STRING = re.compile(r"""(['"`])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
 _ARGUMENT = re.compile(r"""\s*\(?\s*(?:(['"`])((?:\\.|(?!\1)[^\\])*)\1|(\w[\w.]*))""", re.DOTALL)
+_REGEX = (
+    r"(?P<head>(?:^|[(,=!&|?:;{}~\[]|\b(?:if|unless|split|grep|and|or|not|return|when|while|until|in))\s*)"
+    r"/(?:\\.|[^/\\\n])+/"
+)
 _INTERPOLATED = re.compile(r"\$\{[^}]*\}|#\{[^}]*\}|(?<!\\)[$@]\w+")
 
 
@@ -31,8 +35,10 @@ class Call(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     find: str
-    """A pattern in masked code; the argument begins where it ends."""
-    act: Literal["shell", "argv", "delete", "delete_tree", "write", "read", "move", "code"] | None = None
+    """A pattern in masked code; the argument is its group ``arg``, or begins where it ends."""
+    unmasked: bool = False
+    """The pattern looks into strings, though it begins outside of one."""
+    act: Literal["shell", "pipe", "argv", "delete", "delete_tree", "write", "read", "move", "code"] | None = None
     """What is done with the first argument; ``code`` runs it in the same language."""
     risk: Risk | None = None
     """Risky whatever the arguments."""
@@ -45,6 +51,10 @@ class Language(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     comment: str = ""
+    regexes: bool = False
+    """``/…/`` is a pattern where an operand may stand."""
+    piped: bool = False
+    """What ``runs`` finds gets text on its standard input."""
     quotes: str = "'\"`"
     """Marks of strings that are data."""
     runs: tuple[str, ...] = ()
@@ -73,9 +83,12 @@ def _effects(code: str, language: Language, depth: int) -> Iterator[Effect]:
     for text in language.runs:
         for match in _compiled(text).finditer(code if "`" in text else masked):
             start, end = match.span(match.lastindex or 0)
-            yield Effect("shell", match.start(), match.end(), text=code[start:end])
+            kind: Literal["shell", "pipe"] = "pipe" if language.piped else "shell"
+            yield Effect(kind, match.start(), match.end(), text=code[start:end])
     for call in language.calls:
-        for match in _compiled(call.find).finditer(masked):
+        for match in _compiled(call.find).finditer(code if call.unmasked else masked):
+            if call.unmasked and masked[match.start()] != code[match.start()]:
+                continue
             yield from _called(call, code, match, language, depth)
 
 
@@ -87,7 +100,10 @@ def _called(
         yield Effect(_as_kind(call.risk), *span, reason=call.reason or f"calls {match[0].strip()}")
     if call.act is None:
         return
-    argument, end = _first_argument(code, match.end(), language)
+    if "arg" in match.re.groupindex:
+        argument, end = match["arg"], match.end()
+    else:
+        argument, end = _first_argument(code, match.end(), language)
     if call.act == "code":
         if DYNAMIC in argument or depth > 3:
             yield Effect("opaque", *span, reason="runs code that is computed")
@@ -95,7 +111,7 @@ def _called(
             yield from read_snippet(argument, language, depth=depth + 1)
     elif call.act == "argv":
         yield Effect("argv", match.start(), end, words=_all_arguments(code, match.end(), language))
-    elif call.act == "shell" and (words := _all_arguments(code, match.end(), language))[1:]:
+    elif call.act in {"shell", "pipe"} and (words := _all_arguments(code, match.end(), language))[1:]:
         yield Effect("argv", match.start(), end, words=words)
     else:
         yield Effect(call.act, match.start(), end, text=argument)
@@ -150,15 +166,20 @@ def _content(mark: str, text: str, language: Language) -> str:
 
 def _mask(code: str, language: Language) -> str:
     """Return the code with the content of strings and comments blanked, offsets kept."""
-    marks = re.escape(language.quotes)
-    pieces = [rf"([{marks}])((?:\\.|(?!\1)[^\\])*)\1"]
-    if language.comment:
-        pieces.append(language.comment)
-    return _compiled("|".join(pieces)).sub(_blank, code)
+    pieces = [language.comment] if language.comment else []
+    if language.quotes:
+        marks = re.escape(language.quotes)
+        pieces.insert(0, rf"(?P<q>[{marks}])(?:\\.|(?!(?P=q))[^\\])*(?P=q)")
+    if language.regexes:
+        pieces.append(_REGEX)
+    return _compiled("|".join(pieces)).sub(_blank, code) if pieces else code
 
 
 def _blank(match: re.Match[str]) -> str:
     whole = match[0]
+    head = match.groupdict().get("head")
+    if head is not None:
+        return head + " " * (len(whole) - len(head))
     return whole[0] + " " * (len(whole) - 2) + whole[-1] if len(whole) > 1 else " "
 
 
