@@ -26,7 +26,7 @@ from orchestrator.harness.run import RunEnd, run_session
 from orchestrator.schema.ids import SessionId
 
 FILES = Path(__file__).parent / "demo_files"
-LOCAL_COMMAND = "echo hello from inside the box"
+LOCAL_COMMAND = "echo hello"
 
 
 def demo(

@@ -112,7 +112,9 @@ def run(
 
 
 def _answer(end: RunEnd, io: RunIo, *, copy_to: Path | None) -> None:
-    if not io.json_events and end.answer:
+    """Print the answer, but not where the same terminal has just shown it."""
+    seen = not io.quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    if not io.json_events and end.answer and not seen:
         sys.stdout.write(end.answer.rstrip("\n") + "\n")
         sys.stdout.flush()
     if copy_to is not None:

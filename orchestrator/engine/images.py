@@ -104,6 +104,13 @@ def image_digest(engine: Engine, name: str) -> Digest:
     return Digest(found["Id"])
 
 
+def image_environment(engine: Engine, name: str) -> tuple[str, ...]:
+    """Return the image's own variables, each ``NAME=value``; EngineError when it is missing."""
+    with translated(f"inspect image {name}"):
+        config = engine.api.inspect_image(name).get("Config") or {}
+    return tuple(str(entry) for entry in config.get("Env") or ())
+
+
 def list_images(engine: Engine, current: str) -> list[ListedImage]:
     """Return the sandbox images by age, newest first; ``current`` is the expected name."""
     with translated("list images"):

@@ -4,7 +4,18 @@ import subprocess
 
 import pytest
 
+from orchestrator.engine.client import connect
+from orchestrator.engine.images import ensure_sandbox_image
 from tests.support.world import GLOVEBOX, World
+
+
+@pytest.fixture(scope="session", autouse=True)
+def image():
+    engine = connect()
+    try:
+        yield ensure_sandbox_image(engine, lambda _: None).name
+    finally:
+        engine.close()
 
 
 @pytest.fixture

@@ -172,7 +172,7 @@ def test_a_provider_that_stays_down_ends_with_six(world):
     [
         (["run"], 2),
         (["run", "x", "--no-such-flag"], 2),
-        (["run", "x", "-m", "scripted:missing.yaml"], 1),
+        (["run", "x", "-m", "scripted:missing.yaml"], 7),
         (["run", "x", "-m", "anthropic/claude-sonnet-5-5", "--policy", "nonesuch"], 7),
         (["run", "x", "-m", "scripted:s", "-C", "nowhere"], 2),
         (["run", "x", "-m", "anthropic/claude-sonnet-5-5"], 7),

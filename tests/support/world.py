@@ -51,7 +51,8 @@ class World:
             "GLOVEBOX_DEBUG": "1",
             "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         }
-        return kept | own | {name: value for name, value in more.items() if value is not None}
+        merged = kept | own | more
+        return {name: value for name, value in merged.items() if value is not None}
 
     def script(self, *turns, name="script.yaml", **top):
         path = self.root / name

@@ -1,0 +1,62 @@
+"""The boxes an engine has: which run, ending one, and sweeping what dead runs left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from anyio import to_thread
+
+from orchestrator.config.paths import Paths
+from orchestrator.engine.client import connect
+from orchestrator.engine.containers import FoundContainer, find_containers
+from orchestrator.engine.labels import BOX
+from orchestrator.errors import UsageError
+from orchestrator.sandbox.docker_driver import DockerLifecycle
+from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.recover import recover
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a sweep did, one line each, raw."""
+
+    boxes: tuple[SessionId, ...]
+    applies: tuple[str, ...]
+
+
+def running_boxes() -> list[FoundContainer]:
+    """Return the boxes of all sessions, running or not."""
+    engine = connect()
+    try:
+        return find_containers(engine, kind=BOX)
+    finally:
+        engine.close()
+
+
+async def end_box(prefix: str) -> SessionId:
+    """End the box of the one session whose id starts with ``prefix``."""
+    engine = await to_thread.run_sync(connect)
+    try:
+        found = await to_thread.run_sync(lambda: find_containers(engine, kind=BOX))
+        sessions = {SessionId(box.session) for box in found if box.session.startswith(prefix)}
+        if len(sessions) != 1 or not prefix:
+            raise UsageError(
+                f"kill {prefix}: expected one session with a box, found {len(sessions)}",
+                hint="glovebox ps lists them",
+            )
+        session = sessions.pop()
+        await DockerLifecycle(engine).stop(session)
+        return session
+    finally:
+        engine.close()
+
+
+async def sweep_boxes(paths: Paths) -> Swept:
+    """Remove what dead runs left in the engine, and mend applies that were cut short."""
+    engine = await to_thread.run_sync(connect)
+    try:
+        boxes = await DockerLifecycle(engine).reap()
+        applies = await to_thread.run_sync(recover, paths, engine)
+    finally:
+        engine.close()
+    return Swept(tuple(boxes), tuple(applies))
