@@ -134,15 +134,11 @@ def sockets() -> list[dict[str, Any]]:
             kinds = masked(1, SOCK_TYPE, kind)
             rules.append(allow(["socket"], equal(0, family), kinds, equal(2, protocol)))
     # Programs read the list of addresses through it (getaddrinfo, Node, Go).
-    for kind in (SOCK_RAW, SOCK_DGRAM):
-        rules.append(
-            allow(
-                ["socket"],
-                equal(0, AF_NETLINK),
-                masked(1, SOCK_TYPE, kind),
-                equal(2, NETLINK_ROUTE),
-            )
-        )
+    route = equal(2, NETLINK_ROUTE)
+    rules += [
+        allow(["socket"], equal(0, AF_NETLINK), masked(1, SOCK_TYPE, kind), route)
+        for kind in (SOCK_RAW, SOCK_DGRAM)
+    ]
     return rules
 
 

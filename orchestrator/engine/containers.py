@@ -44,7 +44,7 @@ def create_container(engine: Engine, name: str, options: Mapping[str, Any]) -> s
     docker configuration, credentials included, to the container's environment.
     """
     with translated(f"create container {name}"):
-        created = engine.api.create_container_from_config(dict(options), name=name)
+        created = engine.api.create_container_from_config(dict(options), name=name)  # type: ignore[no-untyped-call]  # the stubs' gap
     return str(created["Id"])
 
 

@@ -52,7 +52,7 @@ def _boot_id(proc: Path) -> str:
 
 
 def _namespace(proc: Path) -> str:
-    link = os.readlink(proc / "self/ns/pid")
+    link = str((proc / "self/ns/pid").readlink())
     return link.removeprefix("pid:[").removesuffix("]")
 
 

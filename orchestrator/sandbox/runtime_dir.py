@@ -23,7 +23,7 @@ _LEAF = "s"
 def runtime_root(environ: Mapping[str, str], uid: int) -> Path:
     """Return where socket directories go: the user's runtime directory, else one below /tmp."""
     given = environ.get("XDG_RUNTIME_DIR")
-    if given and os.path.isabs(given) and len(given) < MAX_SOCKET_PATH - 60:
+    if given and Path(given).is_absolute() and len(given) < MAX_SOCKET_PATH - 60:
         return Path(given) / "glovebox"
     return Path(f"/tmp/glovebox-{uid}")  # noqa: S108 - checked by _private_directory
 

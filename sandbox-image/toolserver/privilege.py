@@ -7,7 +7,7 @@ import gc
 import os
 import resource
 import signal
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,9 +71,7 @@ def leave_server(config: Config, *, keep: tuple[int, ...]) -> None:
 
 def drop_for_good(config: Config, mark: int) -> None:
     """Take the mark of a command (see ``tree``) and its user, with no way back."""
-    try:
+    # gVisor knows no such limit; descent and session still tell who belongs together.
+    with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_RTTIME, (mark, mark))
-    except (OSError, ValueError):
-        # gVisor knows no such limit; descent and session still tell who belongs together.
-        pass
     os.setresuid(config.uid, config.uid, config.uid)

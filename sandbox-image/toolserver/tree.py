@@ -47,7 +47,7 @@ def members(root: int, mark: int, *, lowest: int, among: list[Process]) -> list[
     for process in among:
         children.setdefault(process.parent, []).append(process.pid)
         marked = process.mark is not None and (process.mark == mark or process.mark < lowest)
-        if marked or process.session == root or process.pid == root:
+        if marked or root in {process.session, process.pid}:
             belong.add(process.pid)
     queue = list(belong)
     while queue:

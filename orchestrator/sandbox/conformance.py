@@ -1,0 +1,200 @@
+"""What any Lifecycle and its boxes must do; the real and the scripted one pass the same checks.
+
+Each check takes a running Subject and raises AssertionError with what it saw. ``COMMANDS`` is what
+a scripted box must know to be checked; the same command lines mean the same to bash.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import anyio
+
+from orchestrator.errors import BoxError, EngineError
+from orchestrator.sandbox.driver import BoxSpec, Executor, Lifecycle, PathRefusedError
+from orchestrator.sandbox.scripted import CONTROLS, Reply
+from orchestrator.schema.outcome import Outcome
+from orchestrator.schema.request import (
+    EditRequest,
+    ExecRequest,
+    FindRequest,
+    GrepRequest,
+    ListRequest,
+    ReadRequest,
+    Replacement,
+    WriteRequest,
+)
+
+COMMANDS = {
+    "echo hello": Reply("hello\n"),
+    "echo hüll; exit 3": Reply("hüll\n", exit_code=3),
+    "sleep 0.3": Reply(seconds=0.3),
+    "sleep 30": Reply(seconds=30.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is checked."""
+
+    lifecycle: Lifecycle
+    spec: BoxSpec
+    box: Executor
+
+    async def run(self, command: str, timeout_s: float = 20.0) -> Outcome:
+        """Run a command in the workspace."""
+        return await self.box.execute(ExecRequest(command, self.spec.workdir, timeout_s))
+
+    def path(self, name: str) -> str:
+        """Return the path of a name in the workspace."""
+        return f"{self.spec.workdir}/{name}"
+
+
+def expect(found: object, wanted: object, what: str) -> None:
+    """Raise where what was found is not what is wanted."""
+    if found != wanted:
+        raise AssertionError(f"{what}: expected {wanted!r}, got {found!r}")
+
+
+async def check_commands(subject: Subject) -> None:
+    """A command's output and exit code come back."""
+    plain = await subject.run("echo hello")
+    expect((plain.data["head"], plain.data["exit_code"]), ("hello\n", 0), "echo")
+    failed = await subject.run("echo hüll; exit 3")
+    expect((failed.data["head"], failed.data["exit_code"]), ("hüll\n", 3), "exit 3")
+    expect(failed.error, None, "a command that fails is no failure of the box")
+
+
+async def check_streaming(subject: Subject) -> None:
+    """What ``on_output`` is given adds up to the output."""
+    pieces: list[str] = []
+    request = ExecRequest("echo hüll; exit 3", subject.spec.workdir, 20.0)
+    outcome = await subject.box.execute(request, on_output=pieces.append)
+    expect("".join(pieces), "hüll\n", "streamed")
+    expect(outcome.data["head"], "hüll\n", "kept")
+
+
+async def check_time_out(subject: Subject) -> None:
+    """A command that runs too long is ended and said to be."""
+    outcome = await subject.run("sleep 30", timeout_s=0.3)
+    expect((outcome.data["timed_out"], outcome.data["exit_code"]), (True, None), "time-out")
+
+
+async def check_cancellation(subject: Subject) -> None:
+    """Cancelling the caller ends the command, and the box goes on."""
+    began = time.monotonic()
+    with anyio.move_on_after(0.3) as scope:
+        await subject.run("sleep 30")
+    expect(scope.cancelled_caught, True, "cancelled")
+    if time.monotonic() - began > 10:
+        raise AssertionError("cancellation waited for the command")
+    await check_commands(subject)
+
+
+async def check_overlap(subject: Subject) -> None:
+    """Calls run at the same time."""
+    began = time.monotonic()
+    async with anyio.create_task_group() as group:
+        for _ in range(5):
+            group.start_soon(subject.run, "sleep 0.3")
+    if time.monotonic() - began > 1.4:
+        raise AssertionError("five sleeps of 0.3 s took the time of five in a row")
+
+
+async def check_files(subject: Subject) -> None:
+    """What is written is read, found, searched, listed and edited."""
+    box, path = subject.box, subject.path("dir/note.txt")
+    written = await box.execute(WriteRequest(path, "one\ntwo\n"))
+    expect((written.data["created"], written.data["bytes"]), (True, 8), "write")
+    read = await box.execute(ReadRequest(path, offset=2))
+    expect((read.data["text"], read.data["start"]), ("two", 2), "read")
+    edited = await box.execute(EditRequest(path, (Replacement("two", "three"),)))
+    expect((edited.data["replacements"], edited.data["lines"]), (1, [2]), "edit")
+    found = await box.execute(GrepRequest("^thr", subject.spec.workdir))
+    expect([(m["line"], m["text"]) for m in found.data["matches"]], [(2, "three")], "grep")
+    listed = await box.execute(ListRequest(subject.path("dir")))
+    expect([(e["name"], e["type"]) for e in listed.data["entries"]], [("note.txt", "file")], "ls")
+    paths = await box.execute(FindRequest("*.txt", subject.spec.workdir))
+    expect(list(paths.data["paths"]), ["dir/note.txt"], "find")
+
+
+async def check_refusals(subject: Subject) -> None:
+    """A request that cannot be done is answered, not raised."""
+    box = subject.box
+    missing = await box.execute(ReadRequest(subject.path("missing")))
+    expect(missing.code, "not_found", "read of nothing")
+    outside = await box.execute(ReadRequest("/etc/passwd"))
+    expect(outside.code, "outside", "read outside")
+    await box.execute(WriteRequest(subject.path("twice"), "a a"))
+    many = await box.execute(EditRequest(subject.path("twice"), (Replacement("a", "b"),)))
+    expect(many.code, "many_matches", "edit of two")
+    moved = await box.execute(WriteRequest(subject.path("twice"), "x", resolved="/elsewhere"))
+    expect(moved.code, "moved", "write that would land elsewhere than judged")
+
+
+async def check_resolution(subject: Subject) -> None:
+    """A path resolves to where it lands, whether it is there and allowed or not."""
+    landed = await subject.box.resolve(WriteRequest(subject.path("a/../new"), ""))
+    expect(landed, subject.path("new"), "resolve")
+    outside = await subject.box.resolve(ReadRequest(subject.path("../../etc/passwd")))
+    expect(outside, "/etc/passwd", "resolve outside")
+
+
+async def check_bad_paths(subject: Subject) -> None:
+    """A path that names nothing possible is refused by ``resolve`` or by ``execute``."""
+    request = ReadRequest(subject.path("a\0b"))
+    try:
+        await subject.box.resolve(request)
+    except PathRefusedError:
+        return
+    outcome = await subject.box.execute(request)
+    expect(outcome.error is not None, True, "a path with NUL")
+
+
+async def check_probe(subject: Subject) -> None:
+    """Every control is told, each as true or false."""
+    posture = await subject.box.probe()
+    expect(set(posture.controls), set(CONTROLS), "controls")
+    expect({type(held) for held in posture.controls.values()}, {bool}, "kinds")
+
+
+async def check_end(subject: Subject) -> None:
+    """After ``stop`` every call raises BoxError, and a second ``stop`` does nothing."""
+    await subject.lifecycle.stop(subject.spec.session)
+    await subject.lifecycle.stop(subject.spec.session)
+    try:
+        await subject.run("echo hello")
+    except BoxError:
+        return
+    raise AssertionError("a stopped box ran a command")
+
+
+async def check_images(subject: Subject) -> None:
+    """An image has a digest; one that is missing is an EngineError."""
+    digest = await subject.lifecycle.image_digest(subject.spec.image)
+    expect((digest[:7], len(digest)), ("sha256:", 71), "digest")
+    try:
+        await subject.lifecycle.image_digest("glovebox/nothing:there")
+    except EngineError:
+        return
+    raise AssertionError("a missing image has a digest")
+
+
+Check = Callable[[Subject], Awaitable[None]]
+
+CHECKS: tuple[Check, ...] = (
+    check_commands,
+    check_streaming,
+    check_time_out,
+    check_cancellation,
+    check_overlap,
+    check_files,
+    check_refusals,
+    check_resolution,
+    check_bad_paths,
+    check_probe,
+    check_images,
+    check_end,
+)

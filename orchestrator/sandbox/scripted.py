@@ -1,0 +1,175 @@
+"""The shipped stand-in for a box: replies from a table, files in memory, no engine.
+
+It keeps the contract of ``driver`` and passes ``conformance``, so that loop, dispatcher and user
+tests need no container. It runs nothing, and is no sandbox.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import anyio
+from anyio import lowlevel
+
+from orchestrator.errors import BoxError, EngineError, ScriptError
+from orchestrator.sandbox.driver import BoxSpec, OnOutput, PathRefusedError
+from orchestrator.sandbox.scripted_files import MemoryFiles
+from orchestrator.schema.ids import Digest, SessionId, digest_of
+from orchestrator.schema.outcome import Outcome
+from orchestrator.schema.posture import Posture
+from orchestrator.schema.request import ExecRequest, FileRequest, Request
+
+CONTROLS = (
+    "seccomp",
+    "no_new_privileges",
+    "no_network",
+    "non_root",
+    "no_capabilities",
+    "pids_limit",
+    "memory_limit",
+    "read_only_root",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a command does in the scripted box."""
+
+    output: str = ""
+    exit_code: int = 0
+    seconds: float = 0.0
+    """How long it runs; a shorter time-out ends it."""
+    failure: BoxError | None = None
+    """Raised in place of an outcome: the box is gone."""
+
+
+def exec_outcome(output: str = "", exit_code: int | None = 0, **more: object) -> Outcome:
+    """Return a command's outcome with every field that the real box would give."""
+    data: dict[str, object] = {
+        "exit_code": exit_code,
+        "signal": None,
+        "timed_out": False,
+        "cancelled": False,
+        "head": output,
+        "tail": "",
+        "total_bytes": len(output.encode()),
+        "total_lines": len(output.splitlines()),
+        "spill": None,
+        "duration_ms": 0.0,
+        "limit": None,
+    }
+    return Outcome(data={**data, **more})
+
+
+class ScriptedBox:
+    """An Executor whose commands do what a table says; ``requests`` holds what was executed."""
+
+    def __init__(
+        self,
+        commands: Mapping[str, Reply] | None = None,
+        *,
+        files: Mapping[str, str] | None = None,
+        workdir: str = "/workspace",
+        posture: Posture | None = None,
+    ) -> None:
+        """Commands are matched whole; one that is not in the table ends the run."""
+        self._commands = dict(commands or {})
+        self._files = MemoryFiles(dict(files or {}), root=workdir)
+        self._posture = posture or Posture(controls=dict.fromkeys(CONTROLS, True))
+        self._stopped = False
+        self.requests: list[Request] = []
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Return the files as they are now, by absolute path."""
+        return self._files.files
+
+    async def execute(self, request: Request, *, on_output: OnOutput | None = None) -> Outcome:
+        """Answer one request."""
+        self._check_running()
+        self.requests.append(request)
+        await lowlevel.checkpoint()
+        if isinstance(request, ExecRequest):
+            return await self._run(request, on_output)
+        return self._files.handle(request)
+
+    async def resolve(self, request: FileRequest) -> str:
+        """Return the normal form of the path: there are no links here."""
+        self._check_running()
+        await lowlevel.checkpoint()
+        if "\0" in request.path:
+            raise PathRefusedError(f"path {request.path!a}: must not contain NUL")
+        return posixpath.normpath(request.path)
+
+    async def probe(self) -> Posture:
+        """Return the posture it was given: all controls, unless a test says otherwise."""
+        self._check_running()
+        await lowlevel.checkpoint()
+        return self._posture
+
+    def stop(self) -> None:
+        """Fail every later call."""
+        self._stopped = True
+
+    async def _run(self, request: ExecRequest, on_output: OnOutput | None) -> Outcome:
+        reply = self._commands.get(request.command)
+        if reply is None:
+            raise ScriptError(
+                f"scripted box: no reply for the command {request.command!r}",
+                hint=f"known: {', '.join(sorted(self._commands)) or 'none'}",
+            )
+        if reply.failure is not None:
+            raise reply.failure
+        await anyio.sleep(min(reply.seconds, request.timeout_s))
+        if reply.seconds > request.timeout_s:
+            return exec_outcome(exit_code=None, signal=15, timed_out=True)
+        if on_output is not None and reply.output:
+            on_output(reply.output)
+        return exec_outcome(reply.output, reply.exit_code)
+
+    def _check_running(self) -> None:
+        if self._stopped:
+            raise BoxError("box: it was stopped")
+
+
+@dataclass(slots=True)
+class ScriptedLifecycle:
+    """A Lifecycle that hands out one scripted box a session."""
+
+    commands: Mapping[str, Reply] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    images: tuple[str, ...] = ("scripted",)
+    boxes: dict[SessionId, ScriptedBox] = field(default_factory=dict)
+    left_behind: list[SessionId] = field(default_factory=list)
+    """What ``reap`` is to find."""
+
+    async def start(self, spec: BoxSpec) -> ScriptedBox:
+        """Make a box with a copy of the files."""
+        await self.image_digest(spec.image)
+        if spec.session in self.boxes:
+            raise EngineError(f"session {spec.session}: has a box already")
+        box = ScriptedBox(self.commands, files=self.files, workdir=spec.workdir)
+        self.boxes[spec.session] = box
+        return box
+
+    async def stop(self, session: SessionId) -> None:
+        """End the session's box; no box is no error."""
+        await lowlevel.checkpoint()
+        box = self.boxes.pop(session, None)
+        if box is not None:
+            box.stop()
+
+    async def image_digest(self, image: str) -> Digest:
+        """Return a digest of the name; EngineError for an image that is not listed."""
+        await lowlevel.checkpoint()
+        if image not in self.images:
+            raise EngineError(f"image {image}: the engine does not have it")
+        return digest_of(image.encode())
+
+    async def reap(self) -> list[SessionId]:
+        """Return what was left behind, once."""
+        await lowlevel.checkpoint()
+        found, self.left_behind = self.left_behind, []
+        return found

@@ -1,0 +1,38 @@
+"""What the tests that need an engine share: the engine, the sandbox image, a stage for boxes."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from orchestrator.engine.client import Engine, connect
+from orchestrator.engine.images import ensure_sandbox_image
+from tests.support.boxes import Stage
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    """A real engine; a test that asks for it fails where none answers."""
+    engine = connect()
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="session")
+def sandbox_image(engine: Engine) -> str:
+    """The sandbox image of the present sources, built where it lacks."""
+    return ensure_sandbox_image(engine, lambda _line: None).name
+
+
+@pytest.fixture(scope="session")
+def runtime_directory() -> Iterator[Path]:
+    """A short directory: a socket's path may not be long, and pytest's are."""
+    with tempfile.TemporaryDirectory(prefix="gb-") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="session")
+def stage(engine: Engine, sandbox_image: str, runtime_directory: Path) -> Stage:
+    """Where scenes with a real box are played."""
+    return Stage(engine, sandbox_image, runtime_directory)
