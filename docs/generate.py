@@ -6,18 +6,30 @@
 from __future__ import annotations
 
 import inspect
+import os
+import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-import click
-
 from orchestrator import errors
-from orchestrator.cli.app import COMMANDS, load_command, root
+from orchestrator.cli.app import COMMANDS, load_command
 from orchestrator.schema.event import Event
 
 HERE = Path(__file__).parent
+ANSWERS = """## Answers file
+
+`--approve FILE` reads answers written down before the run. The first that fits a question answers
+it; a question without one is a no. `tool`, `command` (the exact text), `digest` and `rule` must all
+fit where they are given; an ask that no blanket yes may answer needs `command` or `digest`.
+
+```yaml
+version: 1
+answers:
+  - {command: "rm -rf build", answer: "yes"}
+  - {rule: "risk:publishes", answer: "no", reason: "the release is made by a person"}
+```
+"""
 NOTE = "<!-- made by docs/generate.py; do not edit -->\n\n"
 
 
@@ -70,36 +82,20 @@ def errors_page() -> str:
 
 def cli_page() -> str:
     """Return the page of the command line, from each command's own help."""
-    parts = ["# Command line", "", "```", _help(root, "glovebox"), "```", ""]
+    parts = ["# Command line", "", "```", _help([]), "```", ""]
     for name in COMMANDS:
-        for title, command in _tree(load_command(name), f"glovebox {name}"):
-            parts += [f"## {title}", "", "```", _help(command, title), "```", ""]
-    return "\n".join(parts)
+        inner = getattr(load_command(name), "commands", {})
+        for words in [[name], *([name, word] for word in inner)]:
+            parts += [f"## glovebox {' '.join(words)}", "", "```", _help(words), "```", ""]
+    return "\n".join([*parts, ANSWERS])
 
 
-def _tree(command: click.Command, title: str) -> Iterator[tuple[str, click.Command]]:
-    yield title, command
-    if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
-            yield from _tree(inner, f"{title} {name}")
-
-
-def _help(command: click.Command, title: str) -> str:
-    context = click.Context(command, info_name=title, terminal_width=96, max_content_width=96)
-    return (
-        click.Command.get_help(command, context).rstrip()
-        if not isinstance(command, click.Group)
-        else _group_help(command, context)
-    )
-
-
-def _group_help(group: click.Group, context: click.Context) -> str:
-    formatter = click.HelpFormatter(width=96)
-    group.format_usage(context, formatter)
-    group.format_help_text(context, formatter)
-    click.Command.format_options(group, context, formatter)
-    group.format_commands(context, formatter)
-    return formatter.getvalue().rstrip()
+def _help(words: list[str]) -> str:
+    """Return a command's help as it is printed, 96 columns wide."""
+    env = os.environ | {"TYPER_USE_RICH": "0", "COLUMNS": "96", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "orchestrator.cli.main", *words, "--help"]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    return "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines())
 
 
 def _first_line(kind: type) -> str:

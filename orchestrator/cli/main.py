@@ -15,3 +15,7 @@ def main() -> None:
     from orchestrator.cli.app import run_app  # noqa: PLC0415 - typer costs more than a version
 
     sys.exit(run_app(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -15,10 +15,10 @@ from orchestrator.cli.review import review_changes
 from orchestrator.cli.run_io import RunIo, open_io
 from orchestrator.config.paths import paths_from
 from orchestrator.config.settings import Settings, load_settings
-from orchestrator.config.units import parse_duration
 from orchestrator.errors import UsageError
 from orchestrator.harness.options import LimitOptions, OnAsk, RunOptions, WorkspaceMode
 from orchestrator.harness.run import RunEnd, run_session
+from orchestrator.policy.units import parse_duration
 
 Approve = Annotated[
     str | None,
@@ -94,7 +94,7 @@ def run(
             steps=max_steps,
             tokens=max_tokens,
             cost_usd=max_budget_usd,
-            wall_time_s=parse_duration(max_time) if max_time else None,
+            wall_time_s=_seconds(max_time),
         ),
         resume=resume,
         resume_latest=resume_latest,
@@ -128,6 +128,15 @@ def read_prompt(prompt: str | None, *, resuming: bool) -> str | None:
     if prompt is None and not resuming:
         raise UsageError("run: expected a prompt, got none", hint="give it as text, or - for stdin")
     return prompt
+
+
+def _seconds(given: str | None) -> float | None:
+    if given is None:
+        return None
+    try:
+        return parse_duration(given)
+    except ValueError as error:
+        raise UsageError(f"--max-time: {error}") from error
 
 
 def _directory(given: Path) -> Path:

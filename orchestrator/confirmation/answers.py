@@ -58,7 +58,7 @@ class RememberingConfirmer:
         if question.digest in self._yes and not question.decision.always:
             return Answer(yes=True, by="session", scope="session")
         answer = await self._otherwise.ask(question, timeout_s=timeout_s)
-        if answer.yes and answer.scope == "session":
+        if answer.yes and answer.scope == "session" and "session" in question.scopes:
             self._yes.add(question.digest)
         if not answer.yes and answer.by == "terminal":
             self._no[question.digest] = answer.reason or "denied before; change the call"

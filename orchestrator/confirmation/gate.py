@@ -23,6 +23,8 @@ class Question:
     cwd: str
     decision: Decision
     digest: Digest
+    scopes: tuple[Scope, ...] = ("once", "session")
+    """How long a yes may hold, as policy allows."""
     body: str = ""
     """A diff or content to show with it; raw, shown only escaped."""
 

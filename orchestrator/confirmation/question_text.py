@@ -43,9 +43,15 @@ def render_question(question: Question, columns: int) -> list[str]:
 
 def render_prompt(question: Question) -> str:
     """Return the line that waits for a key."""
-    remember = not question.decision.always and not question.decision.unyielding
+    remember = session_offered(question)
     choices = "y = once, s = this exact one until the session ends, " if remember else "y = once, "
     return f"{FRAME}{choices}n [reason] = no (default): "
+
+
+def session_offered(question: Question) -> bool:
+    """Say whether a yes may be remembered: never where a rule asks each time anew."""
+    decision = question.decision
+    return "session" in question.scopes and not decision.always and not decision.unyielding
 
 
 def hides_characters(text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Protocol
 import anyio
 
 from orchestrator.confirmation.gate import Answer, Question
-from orchestrator.confirmation.question_text import render_prompt, render_question
+from orchestrator.confirmation.question_text import render_prompt, render_question, session_offered
 
 PAGE_MARGIN = 2
 """Lines of a page kept free for the pager's own line and the cursor."""
@@ -95,8 +95,3 @@ def parse_answer(line: str | None, question: Question) -> Answer | None:
             return Answer(yes=False, by="terminal", reason=rest.strip())
         case _:
             return None
-
-
-def session_offered(question: Question) -> bool:
-    """Say whether a yes may be remembered: never where a rule asks each time anew."""
-    return not question.decision.always and not question.decision.unyielding

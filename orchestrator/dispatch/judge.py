@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from orchestrator.confirmation.gate import Answer, Confirmer, Question
+from orchestrator.confirmation.gate import Answer, Confirmer, Question, Scope
 from orchestrator.dispatch.records import AuditSink, answer_body
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.event import ApprovalAnswer, ApprovalRequest, DecisionMade, Observer
@@ -57,8 +57,9 @@ class Judge:
         scrub: Scrub,
         timeout_s: float,
         stop_when_nobody: bool,
+        scopes: tuple[Scope, ...] = ("once", "session"),
     ) -> None:
-        """``timeout_s`` bounds one answer; ``scrub`` keeps secrets out of events."""
+        """``timeout_s`` bounds one answer, ``scopes`` how long it may hold; ``scrub`` keeps secrets out of events."""
         self._evaluate = evaluate
         self._confirmer = confirmer
         self._audit = audit
@@ -66,6 +67,7 @@ class Judge:
         self._scrub = scrub
         self._timeout_s = timeout_s
         self._stop_when_nobody = stop_when_nobody
+        self._scopes = scopes
 
     async def judge(self, call: ToolCall, request: Request) -> Verdict:
         """Return the verdict on one request; raises NeedsApprovalError."""
@@ -95,6 +97,7 @@ class Judge:
             cwd=request.cwd if isinstance(request, ExecRequest) else "",
             decision=decision,
             digest=request_digest(request),
+            scopes=self._scopes,
             body=body_of(request),
         )
         self._observe(
@@ -113,7 +116,7 @@ class Judge:
         )
         answer = await self._confirmer.ask(question, timeout_s=self._timeout_s)
         answer = replace(answer, reason=self._scrub(answer.reason))
-        body = {"call": call.id, "digest": question.digest, "answer": answer_body(answer)}
+        body = {"call": call.id, "digest": question.digest, **(answer_body(answer) or {})}
         self._audit.append("approval", body)
         word = "yes" if answer.yes else "no"
         self._observe(ApprovalAnswer(question.id, word, answer.scope, answer.by))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from orchestrator.confirmation.answers import (
@@ -10,7 +11,7 @@ from orchestrator.confirmation.answers import (
     RememberingConfirmer,
     load_answers,
 )
-from orchestrator.confirmation.gate import Confirmer
+from orchestrator.confirmation.gate import Confirmer, Scope
 from orchestrator.errors import UsageError
 from orchestrator.harness.options import RunOptions
 
@@ -34,3 +35,8 @@ def _answering(approve: str | None, person: Confirmer) -> Confirmer:
             f"--approve {approve}: expected ask, deny or an answers file, found no such file"
         )
     return load_answers(path)
+
+
+def offered_scopes(allowed: Sequence[str]) -> tuple[Scope, ...]:
+    """Return the scopes of this version that policy allows; once is always one of them."""
+    return ("once", "session") if "session" in allowed else ("once",)

@@ -53,11 +53,13 @@ async def run_session(
     options: RunOptions, settings: Settings, paths: Paths, front: FrontDoor
 ) -> RunEnd:
     """Run one session; raises GloveboxError only where none came up."""
-    async with _stoppable() as (scope, got):
-        async with open_session(options, settings, paths, front) as session:
-            result, error = await _work(session, scope)
-            with anyio.CancelScope(shield=True):
-                end = await _wind_up(session, result, error, got)
+    async with (
+        _stoppable() as (scope, got),
+        open_session(options, settings, paths, front) as session,
+    ):
+        result, error = await _work(session, scope)
+        with anyio.CancelScope(shield=True):
+            end = await _wind_up(session, result, error, got)
     return end
 
 

@@ -19,7 +19,7 @@ from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.judge import Judge
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.errors import ConfigError
-from orchestrator.harness.asking import confirmer_for
+from orchestrator.harness.asking import confirmer_for, offered_scopes
 from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.keys import open_key_store
@@ -112,6 +112,7 @@ def _loop(parts: _Parts, front: FrontDoor) -> AgentLoop:
         scrub=parts.output.scrub,
         timeout_s=policy.approvals.timeout,
         stop_when_nobody=parts.options.on_ask == "stop",
+        scopes=offered_scopes(policy.approvals.scopes),
     )
     dispatcher = Dispatcher(
         parts.tools,
