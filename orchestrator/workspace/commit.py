@@ -72,6 +72,9 @@ class Committer:
         try:
             with self.tree.parent(step.path) as (fd, name):
                 self._undoing()[step.op](step, fd, name)
+        except RaceLost:
+            # Only an empty directory that was removed can meet this: its name is taken by now.
+            return
         except OSError as err:
             if err.errno not in _MOVED:
                 raise

@@ -1,0 +1,122 @@
+"""A command writes without end: to the workspace, to files it deletes, to memory file systems."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from orchestrator.schema.mount import Mount
+from tests.support.boxes import LIMITS, MIB
+
+pytestmark = pytest.mark.docker
+
+BUDGET = 64 * MIB
+
+
+@pytest.fixture
+def on_disk():
+    """A workspace on the host's own file system, which no size limits."""
+    folder = Path(tempfile.mkdtemp(prefix="gb-disk-", dir="/var/tmp"))
+    if os.geteuid() == 0:
+        os.chown(folder, 1000, 1000)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def limits(**changes):
+    from dataclasses import replace
+
+    return replace(LIMITS, disk=BUDGET, file_size=2048 * MIB, **changes)
+
+
+def ids():
+    return (1000, 1000) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
+
+
+def changes(folder):
+    uid, gid = ids()
+    mounts = (Mount("bind", str(folder), "/workspace"),)
+    return {"mounts": mounts, "limits": limits(), "uid": uid, "gid": gid}
+
+
+GROWING = (
+    "echo started > mark; for i in $(seq 1 60); do head -c 16M /dev/zero > f$i; sleep 0.05; done"
+)
+DELETED = "echo started > mark; exec 9> gone; rm gone; for i in $(seq 1 60); do head -c 16M /dev/zero >&9; sleep 0.05; done"
+
+
+@pytest.mark.parametrize("command", [GROWING, DELETED], ids=["files", "deleted-file"])
+def test_writing_past_the_budget_ends_the_call(stage, on_disk, command):
+    """Within about a second of the budget the writer is dead, and the session goes on."""
+
+    async def scene(scene):
+        began = time.monotonic()
+        filled = await scene.run(command, 60.0)
+        took = time.monotonic() - began
+        following = await scene.output("cat mark; rm -f f*; du -sm . | cut -f1")
+        again = await scene.run("echo small > small; sleep 0.6; echo fine")
+        return filled, took, following, again
+
+    filled, took, following, again = stage.play(scene, **changes(on_disk))
+    print("tried inside:", filled.data["limit"], took, following)
+
+    assert following.startswith("started\n")
+    assert filled.data["limit"] == "disk"
+    assert took < 15
+    assert again.data["head"] == "fine\n"
+
+
+def test_others_filling_the_disk_end_nobody(stage, on_disk, tmp_path):
+    """What the host writes meanwhile is not counted against the box."""
+    big = Path(tempfile.mkdtemp(prefix="gb-other-", dir="/var/tmp")) / "big"
+
+    async def scene(scene):
+        subprocess.run(
+            ["dd", "if=/dev/zero", f"of={big}", "bs=1M", "count=200"],
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
+        return await scene.run("for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done")
+
+    try:
+        outcome = stage.play(scene, **changes(on_disk))
+    finally:
+        shutil.rmtree(big.parent)
+
+    assert outcome.data["limit"] is None
+    assert outcome.data["exit_code"] == 0
+
+
+def test_tmpfs_is_full_before_the_memory_is(stage):
+    """Scratch places have their own size; a full one is an error for the writer alone."""
+
+    async def scene(scene):
+        filled = await scene.run(
+            "head -c 600M /dev/zero > /tmp/big; ls -l /tmp/big; head -c 600M /dev/zero > /dev/shm/big"
+        )
+        return filled, await scene.output("echo next; rm /tmp/big /dev/shm/big")
+
+    filled, following = stage.play(scene)
+    print("tried inside:", filled.data["head"])
+
+    assert "/tmp/big" in filled.data["head"]
+    assert "No space left" in filled.data["head"] or filled.data["limit"] == "disk"
+    assert following == "next\n"
+
+
+def test_one_file_cannot_grow_past_its_limit(stage, on_disk):
+    """RLIMIT_FSIZE ends the writer of a single huge file."""
+
+    async def scene(scene):
+        return await scene.run(
+            "echo started; truncate -s 3G huge; echo code $?; ls -l huge | wc -l"
+        )
+
+    outcome = stage.play(scene, **changes(on_disk))
+
+    assert outcome.data["head"].startswith("started\n")
+    assert "code 0" not in outcome.data["head"]

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.globs import path_globs
+from orchestrator.workspace.node import Limits, Observed
+from orchestrator.workspace.tree import open_tree
+from orchestrator.workspace.upper import read_upper
+from tests.support.workspaces import write
+
+
+@pytest.fixture
+def layers(tmp_path: Path) -> tuple[Path, Path]:
+    """A host directory, and an upper directory to be made up by hand."""
+    upper, host = tmp_path / "upper", tmp_path / "host"
+    write(host, {"a": "1", "d/x": "2", "d/.env": "s", "d/.git/HEAD": "h", "d/e/y": "3"})
+    upper.mkdir()
+    return upper, host
+
+
+def whiteout(path: Path) -> None:
+    os.mknod(path, stat.S_IFCHR, os.makedev(0, 0))
+
+
+def read(layers: tuple[Path, Path], limits: Limits | None = None) -> Observed:
+    with open_tree(layers[0]) as upper, open_tree(layers[1]) as host:
+        return read_upper(upper, host, hidden=path_globs(["**/.env"]), limits=limits or Limits())
+
+
+def test_whiteout_deletes_all_that_the_box_could_see(layers):
+    """Hidden files and nested repositories below it were never seen, and keep their directory."""
+    whiteout(layers[0] / "d")
+
+    found = read(layers)
+
+    assert set(found.base) == {"d", "d/x", "d/e", "d/e/y"}
+    assert found.box == {}
+    assert found.kept == {"d"}
+
+
+def test_opaque_directory_hides_what_is_beneath(layers):
+    """Only under its own mark; a merged directory hides nothing."""
+    write(layers[0], {"d/new": "n"})
+    assert set(read(layers).base) == {"d"}
+
+    os.setxattr(layers[0] / "d", "user.overlay.opaque", b"y")
+    assert set(read(layers).base) == {"d", "d/x", "d/e", "d/e/y"}
+
+
+@pytest.mark.parametrize("mark", ["user.overlay.overlay.opaque", "user.opaque"])
+def test_lookalike_of_a_mark_means_nothing(layers, mark):
+    """A box's own attributes arrive under an escaped name."""
+    write(layers[0], {"d/new": "n"})
+    os.setxattr(layers[0] / "d", mark, b"y")
+
+    assert set(read(layers).base) == {"d"}
+
+
+def test_what_is_inside_git_is_counted_and_its_dangers_named(layers):
+    """No node of it goes further."""
+    write(layers[0], {".git/config": "[core]\nfsmonitor = ./x\n", ".git/a/b": "", "s/.git/c": ""})
+
+    found = read(layers)
+
+    assert found.inside_git == 3
+    assert found.git_settings == ("core.fsmonitor = ./x",)
+    assert set(found.box) == {"s"}
+
+
+def test_directory_in_place_of_a_file_is_seen_whole(layers):
+    """The host's file is the base, and what is in the directory is new."""
+    write(layers[0], {"a/in": "x"})
+
+    found = read(layers)
+
+    assert found.base["a"].type == "file"
+    assert found.box["a"].type == "directory"
+    assert "a/in" not in found.base
+
+
+def test_count_and_size_are_bounded(layers):
+    """A bomb is an error, and a single giant a refusal."""
+    write(layers[0], {str(number): "x" * 100 for number in range(50)})
+
+    with pytest.raises(WorkspaceError, match="more than 20 names"):
+        read(layers, Limits(entries=20))
+    with pytest.raises(WorkspaceError, match="more than 1000 bytes"):
+        read(layers, Limits(bytes=1000))
+    assert "larger than 10" in read(layers, Limits(file_bytes=10)).box["3"].trouble
+
+
+def test_sparse_giant_is_not_read(layers):
+    """A terabyte of holes costs its writer nothing and must cost us nothing."""
+    with (layers[0] / "giant").open("wb") as file:
+        file.truncate(1 << 40)
+
+    assert "larger than" in read(layers).box["giant"].trouble
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every mode")
+def test_what_nobody_may_read_is_a_trouble(layers):
+    """A box can take its own rights away."""
+    write(layers[0], {"f": "x", "shut/g": "x"})
+    (layers[0] / "f").chmod(0)
+    (layers[0] / "shut").chmod(0)
+
+    found = read(layers)
+    (layers[0] / "shut").chmod(0o700)
+
+    assert "lets nobody read" in found.box["f"].trouble
+    assert "lets nobody list" in found.box["shut"].trouble
