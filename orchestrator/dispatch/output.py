@@ -53,13 +53,11 @@ class OutputFilter:
 
     def scrub_message(self, message: Message) -> Message:
         """Return the message without secrets, fit to store and to send again."""
-        match message:
-            case UserMessage(content):
-                return UserMessage(tuple(self._said(part) for part in content))
-            case AssistantMessage(content):
-                return replace(message, content=tuple(self._answered(part) for part in content))
-            case ToolMessage(results):
-                return ToolMessage(tuple(self._told(result) for result in results))
+        if isinstance(message, UserMessage):
+            return UserMessage(tuple(self._said(part) for part in message.content))
+        if isinstance(message, AssistantMessage):
+            return replace(message, content=tuple(self._answered(p) for p in message.content))
+        return ToolMessage(tuple(self._told(result) for result in message.results))
 
     def scrub_result(self, request: Request, text: str) -> str:
         """Return a result without secrets, remembering which file each came from."""
@@ -76,16 +74,16 @@ class OutputFilter:
         return replace(result, name=self.scrub(result.name), output=self.scrub(result.output))
 
     def _answered(self, part: Text | Thinking | ToolCall) -> Text | Thinking | ToolCall:
-        match part:
-            case Text(text):
-                return Text(self.scrub(text))
-            case Thinking(text, provider, signature):
-                safe = self.scrub(text)
-                # A provider refuses its signature under another text, or one that was changed.
-                kept = safe == text and (signature is None or self.scrub(signature) == signature)
-                return Thinking(safe, provider, signature if kept else None)
-            case ToolCall():
-                return self._called(part)
+        if isinstance(part, ToolCall):
+            return self._called(part)
+        safe = self.scrub(part.text)
+        if isinstance(part, Text):
+            return Text(safe)
+        signature = part.signature
+        # A provider refuses its signature under another text, or one that was changed.
+        if safe != part.text or (signature and self.scrub(signature) != signature):
+            signature = None
+        return Thinking(safe, part.provider, signature)
 
     def _called(self, call: ToolCall) -> ToolCall:
         """Return the call without secrets; the id stays, since results are found by it."""
