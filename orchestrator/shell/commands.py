@@ -177,6 +177,8 @@ def _run_inner(inner: list[Word], label: str, wraps: Wrap, site: Site) -> Output
         raise OverLimitError(f"commands nested more than {MAX_DEPTH} levels deep")
     if wraps.named and len(inner) > 1 and inner[1].raw in {"{", "("}:
         inner = inner[1:]
+    if inner and inner[0].shape == "-":
+        inner = inner[1:]
     if not inner:
         return NOTHING
     if wraps.replaces:

@@ -179,9 +179,11 @@ class _Reader:
 
     def _read_option(self, word: Word) -> None:
         shape = word.shape
-        ends = next((s.until[shape] for s in self.result.specs if shape in s.until), None)
+        option = shape.partition("=")[0]
+        ends = next((s.until[option] for s in self.result.specs if option in s.until), None)
         if ends is not None:
-            self._read_run(shape, ends)
+            glued = () if option == shape else (slice_word(word, len(option) + 1),)
+            self._read_run(option, ends, glued)
         elif shape.startswith("--") or shape[0] == "+" or self._is_single():
             name, equals, _ = shape.partition("=")
             name = self._full_name(name)
@@ -195,11 +197,11 @@ class _Reader:
     def _is_single(self) -> bool:
         return any(spec.style == "single" for spec in self.result.specs)
 
-    def _read_run(self, option: str, ends: tuple[str, ...]) -> None:
+    def _read_run(self, option: str, ends: tuple[str, ...], glued: tuple[Word, ...]) -> None:
         start = self.at
         while self.at < len(self.words) and not self._ends_run(self.at, ends):
             self.at += 1
-        self.result.runs.append(Run(option, tuple(self.words[start : self.at])))
+        self.result.runs.append(Run(option, (*glued, *self.words[start : self.at])))
         self.at += 1
 
     def _ends_run(self, index: int, ends: tuple[str, ...]) -> bool:

@@ -191,6 +191,8 @@ class Spec(Strict):
     """It writes what it fetches into a file named after the address."""
     copies: bool = False
     """It copies its first operand to its second."""
+    transfers: bool = False
+    """It copies between machines; ``host:path`` is elsewhere."""
     unpacks: bool = False
     """It unpacks archives."""
     decodes: bool = False

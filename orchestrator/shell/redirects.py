@@ -12,10 +12,10 @@ from orchestrator.shell import places
 from orchestrator.shell.accesses import judge_read, judge_write
 from orchestrator.shell.analysis import Redirect, Span, Word
 from orchestrator.shell.contents import remember
-from orchestrator.shell.output import Output
+from orchestrator.shell.output import NOTHING, Output
 from orchestrator.shell.quoting import DYNAMIC
-from orchestrator.shell.setting import Site
-from orchestrator.shell.source import Source
+from orchestrator.shell.setting import Code, Site
+from orchestrator.shell.source import Anchor, Source
 from orchestrator.shell.words import Words
 
 REDIRECT_TYPES = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect", "ERROR"})
@@ -23,6 +23,7 @@ HEREDOC_PARTS = frozenset({"heredoc_start", "heredoc_body", "heredoc_end", "file
                            "herestring_redirect", "file_descriptor"})  # fmt: skip
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _COPY = re.compile(r"\d+-?|-")
+_BACKTICKS = re.compile(r"(?<!\\)(?:\\\\)*`((?:\\.|[^`\\])*)`", re.DOTALL)
 _TRUNCATING = frozenset({">", ">|", "&>"})
 
 
@@ -176,7 +177,11 @@ class _Reader:
         body = next((c for c in node.children if c.type == "heredoc_body"), None)
         quoted = start is not None and bool(set("'\"\\") & set(self.source.of(start)))
         raw = self.source.of(body) if body is not None else ""
-        shape = raw if quoted or body is None else self.words.heredoc(body)
+        if quoted or body is None:
+            shape = raw
+        else:
+            shape = self.words.heredoc(body)
+            self._read_backticks(raw, self.source.span(body))
         if self.source.of(node).startswith("<<-"):
             shape = re.sub(r"^\t+", "", shape, flags=re.MULTILINE)
         self.read.redirects.append(Redirect("<<", None, span, writes=False))
@@ -192,6 +197,12 @@ class _Reader:
                 self.here_string(child.children[-1], self.source.span(child))
         arguments = node.children_by_field_name("argument")
         self.read.extra.extend([[argument] for argument in arguments])
+
+    def _read_backticks(self, raw: str, span: Span) -> None:
+        """Read old-style substitutions of a heredoc body, which the tree leaves as text."""
+        for match in _BACKTICKS.finditer(raw):
+            code = Code(re.sub(r"\\([$`\\])", r"\1", match[1]), Anchor(span, None))
+            self.site.nested.shell(code, self.site.inner("$()", feed=NOTHING).forked())
 
 
 def _operator(node: Node, source: Source) -> str:

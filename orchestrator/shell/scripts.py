@@ -15,12 +15,15 @@ from orchestrator.shell.source import Anchor
 
 STANDARD_INPUT = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 SHELL = "shell"
+_SPLICED = frozenset({"sed"})
+"""Languages whose reader itself tells text from commands where parts are not static."""
 
 
 def run_text(language: str, word: Word, site: Site) -> Output | None:
     """Judge the code that a word is; say what it prints if it is shell text."""
     if word.value is None:
-        report_unread(word, site)
+        if language not in _SPLICED or word.shape.startswith(DYNAMIC):
+            report_unread(word, site)
         if not word.shape.replace(DYNAMIC, "").strip():
             return None
     code = Code(word.shape, anchor_in(word, word.shape))

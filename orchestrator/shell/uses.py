@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from orchestrator.shell.analysis import Word
@@ -11,6 +12,8 @@ from orchestrator.shell.roles import Part, judge_part
 from orchestrator.shell.rules import Facts, holds
 from orchestrator.shell.scripts import run_file, run_input, sources_of
 from orchestrator.shell.setting import Site
+
+_ELSEWHERE = re.compile(r"[\w@.\[\]-]+:|\w+://")
 
 
 def only_helps(use: Invocation) -> bool:
@@ -46,6 +49,8 @@ def judge_use(argv: Sequence[Word], use: Invocation, site: Site) -> None:
         _follow_copy(use, site)
     if spec.unpacks:
         _follow_unpacking(use, site)
+    if spec.transfers:
+        _follow_transfer(use, site)
     takes_script = spec.script and use.operands
     if spec.stdin and not takes_script and not _has_inline_code(use):
         run_input(spec.stdin, span, site)
@@ -109,6 +114,15 @@ def _follow_copy(use: Invocation, site: Site) -> None:
         source, target = (site.scope.absolute(word.shape) for word in use.operands)
         if source is not None and target is not None and source in site.scope.files:
             site.scope.files[target] = site.scope.files[source]
+
+
+def _follow_transfer(use: Invocation, site: Site) -> None:
+    """Remember that what came from another machine was fetched."""
+    if len(use.operands) < 2 or not any(_ELSEWHERE.match(w.shape) for w in use.operands[:-1]):
+        return
+    place = site.scope.absolute(use.operands[-1].shape)
+    if place is not None and not _ELSEWHERE.match(use.operands[-1].shape):
+        site.scope.fetched.add(place)
 
 
 def _follow_unpacking(use: Invocation, site: Site) -> None:
