@@ -20,7 +20,8 @@ DECOY = "DECOY-0000-this-one-is-really-there"
 SEARCH = r"""
 python3 - <<'PY'
 import os
-wanted = [b"PLANTED0anthropic", b"PLANTED0openai", b"planted-vault-value", b"DECOY-" + b"0000-this-one"]
+# In pieces, so that this command does not find itself.
+wanted = [b"PLANTED0" + b"anthropic", b"PLANTED0" + b"openai", b"planted-" + b"vault", b"DECOY-" + b"0000"]
 seen = files = procs = 0
 def look(path, data):
     for number, value in enumerate(wanted):
