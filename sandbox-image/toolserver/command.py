@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 READ_SIZE = 65_536
 DRAIN_SECONDS = 0.1
 """How long output is awaited after the command itself ended; children may hold the pipe."""
+FEW_LEFT = 3
+"""Background processes that a command may leave behind without a second look at their number."""
 TERM_SECONDS = 1.0
 """From SIGTERM to SIGKILL."""
 GONE_SECONDS = 0.02
@@ -62,6 +64,7 @@ class Command:
         """``timeout``, ``cancelled`` or the limit that ends it."""
         self._timers: list[int] = []
         self._drain_timer: int | None = None
+        self._left = 0
         self._done = False
 
     def start(
@@ -155,13 +158,16 @@ class Command:
             self._finish()
 
     def _drained(self) -> None:
+        """Finish without the end of the output, unless what was left behind is a fork bomb."""
         self._drain_timer = None
         if self._done or self._why is not None:
             return
-        if cgroup.is_crowded() and self.members():
-            # Left behind: a fork bomb whose first process is gone.
+        left = len(self.members())
+        growing = left > max(self._left, FEW_LEFT)
+        self._left = left
+        if left and cgroup.is_crowded():
             self.end("pids", at_once=True)
-        elif self._reading:
+        elif self._reading and not growing:
             self._finish()
         else:
             self._drain_timer = self._loop.after(DRAIN_SECONDS, self._drained)

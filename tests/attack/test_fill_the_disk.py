@@ -2,11 +2,13 @@
 
 import os
 import shutil
-import subprocess
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from orchestrator.schema.mount import Mount
@@ -28,8 +30,6 @@ def on_disk():
 
 
 def limits(**changes):
-    from dataclasses import replace
-
     return replace(LIMITS, disk=BUDGET, file_size=2048 * MIB, **changes)
 
 
@@ -70,16 +70,17 @@ def test_writing_past_the_budget_ends_the_call(stage, on_disk, command):
     assert again.data["head"] == "fine\n"
 
 
-def test_others_filling_the_disk_end_nobody(stage, on_disk, tmp_path):
+def test_others_filling_the_disk_end_nobody(stage, on_disk):
     """What the host writes meanwhile is not counted against the box."""
     big = Path(tempfile.mkdtemp(prefix="gb-other-", dir="/var/tmp")) / "big"
 
+    def fill():
+        with big.open("wb") as file:
+            for _ in range(200):
+                file.write(bytes(MIB))
+
     async def scene(scene):
-        subprocess.run(
-            ["dd", "if=/dev/zero", f"of={big}", "bs=1M", "count=200"],
-            check=True,
-            stderr=subprocess.DEVNULL,
-        )
+        await anyio.to_thread.run_sync(fill)
         return await scene.run("for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done")
 
     try:

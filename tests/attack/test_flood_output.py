@@ -1,6 +1,7 @@
 """A command prints without end."""
 
 import resource
+import time
 
 import pytest
 
@@ -46,7 +47,6 @@ def test_streamed_flood_keeps_the_host_small(stage):
 
 def test_slow_reader_holds_the_writer_back(stage):
     """The box sends no more than the window ahead of a host that is slow to read."""
-    import time
 
     async def scene(scene):
         pieces = []

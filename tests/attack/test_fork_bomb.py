@@ -1,5 +1,6 @@
 """A command forks without end."""
 
+import anyio
 import pytest
 
 pytestmark = pytest.mark.docker
@@ -40,7 +41,6 @@ def test_fork_bomb_ends_and_the_session_goes_on(stage, bomb):
 
 def test_another_call_survives_a_fork_bomb(stage):
     """Only what bombs is ended: a call beside it keeps its process."""
-    import anyio
 
     async def scene(scene):
         found = {}

@@ -1,6 +1,8 @@
 """A command looks for processes, names and secrets of the host."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -24,11 +26,8 @@ def test_host_processes_are_out_of_sight(stage):
     assert all("toolserver" in line for line in commands if not line.startswith("/bin"))
 
 
-def test_nothing_of_the_host_environment_passes(engine, sandbox_image, runtime_directory):
+def test_nothing_of_the_host_environment_passes(sandbox_image, runtime_directory):
     """A variable of the harness is neither in the command's environment nor in the container's."""
-    import subprocess
-    import sys
-
     script = PLANTED.format(image=sandbox_image, runtime=str(runtime_directory))
     planted = {
         **os.environ,
@@ -46,6 +45,8 @@ def test_nothing_of_the_host_environment_passes(engine, sandbox_image, runtime_d
 
 PLANTED = """
 import os
+import subprocess
+import sys
 from pathlib import Path
 from orchestrator.engine.client import connect
 from tests.support.boxes import Stage
