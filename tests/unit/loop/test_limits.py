@@ -51,6 +51,13 @@ def test_two_calls_taking_turns_are_a_circle():
     assert [seen.note(c, OK) for c in (A, B, A, B, A, B)][-1]
 
 
+def test_repetition_can_be_switched_off():
+    """Zero stands for no limit, as a chat may want it."""
+    seen = Repetition(0)
+
+    assert not any(seen.note(A, OK) for _ in range(9))
+
+
 def test_a_full_minute_makes_the_next_call_wait():
     """Calls are spread, none is lost."""
     pace = Pace(2)
