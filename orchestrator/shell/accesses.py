@@ -28,8 +28,7 @@ def judge_write(shape: str, span: Span, scope: Scope, reading: Reading) -> None:
     if kind not in _WRITE_RISKS or (kind == "system" and _is_own(probe, scope)):
         return
     risk, reason = _WRITE_RISKS[kind]
-    severity = "high" if kind == "device" else "ask"
-    reading.report(risk, f"{reason}: {shape}", span, severity=severity)
+    reading.report(risk, f"{reason}: {shape}", span, severity="high" if kind == "device" else "ask")
 
 
 def judge_read(

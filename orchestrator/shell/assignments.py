@@ -53,10 +53,12 @@ def declare(node: Node, words: Words, source: Source, site: Site) -> Output:
             assign_all([child], words, source, site)
             text = source.of(child)
             argv.append(_plain(text.partition("=")[0], child, source))
-        elif child.type not in {"comment"}:
-            argv += words.expand([child]) if child.is_named else [
-                _plain(source.of(child), child, source)
-            ]
+        elif child.type != "comment":
+            argv += (
+                words.expand([child])
+                if child.is_named
+                else [_plain(source.of(child), child, source)]
+            )
     return judge_command(argv, site)
 
 
@@ -88,7 +90,9 @@ def _parts(node: Node, words: Words, source: Source) -> tuple[str, Word]:
 
 def _assign_array(node: Node, array: Node, words: Words, source: Source, site: Site) -> None:
     name = node.child_by_field_name("name")
-    items = [word.shape for child in array.children if child.is_named for word in words.expand([child])]
+    items = [
+        word.shape for child in array.children if child.is_named for word in words.expand([child])
+    ]
     if name is not None:
         appended = any(child.type == "+=" for child in node.children)
         old = site.scope.lookup(source.of(name)) if appended else ()

@@ -7,7 +7,9 @@ import re
 MAX_BRACE_WORDS = 256
 """More words than this from one word are not listed but reported as over the limit."""
 
-_SEQUENCE = re.compile(r"(-?\d{1,12})\.\.(-?\d{1,12})(?:\.\.(-?\d{1,12}))?|([a-zA-Z])\.\.([a-zA-Z])")
+_SEQUENCE = re.compile(
+    r"(-?\d{1,12})\.\.(-?\d{1,12})(?:\.\.(-?\d{1,12}))?|([a-zA-Z])\.\.([a-zA-Z])"
+)
 
 
 class TooManyWordsError(ValueError):

@@ -40,10 +40,10 @@ def _cd(words: Sequence[Word], site: Site) -> None:
     scope = site.scope
     if not targets:
         scope.cwd = scope.absolute("~")
-    elif targets[0].value is None or targets[0].shape == "-" or targets[0].glob:
+    elif targets[0].shape == "-":
         scope.cwd = None
     else:
-        scope.cwd = scope.absolute(targets[0].shape)
+        scope.change_directory(targets[0])
 
 
 def _forget_directory(_words: Sequence[Word], site: Site) -> None:

@@ -48,7 +48,11 @@ def judge_command(argv: Sequence[Word], site: Site) -> Output:
             _run_alias(name, words, site)
     spec = find_program(name)
     if spec is None and name.startswith("git-"):
-        words = [replace(head, value="git", shape="git"), slice_word(head, len(head.shape) - len(name) + 4), *words[1:]]
+        words = [
+            replace(head, value="git", shape="git"),
+            slice_word(head, len(head.shape) - len(name) + 4),
+            *words[1:],
+        ]
         spec = find_program("git")
     if spec is None:
         _record(words, site)
@@ -146,9 +150,7 @@ def _run_alias(name: str, words: Sequence[Word], site: Site) -> None:
 
 def _judge_remote(spec: Spec | None, words: Sequence[Word], site: Site) -> None:
     if site.setting.remote and (spec is None or not spec.readonly):
-        site.reading.report(
-            "publishes", f"runs {words[0].raw} on another machine", span_of(words)
-        )
+        site.reading.report("publishes", f"runs {words[0].raw} on another machine", span_of(words))
 
 
 def _follow(wraps: Wrap, use: Invocation, words: Sequence[Word], site: Site) -> Output:
@@ -159,7 +161,9 @@ def _follow(wraps: Wrap, use: Invocation, words: Sequence[Word], site: Site) -> 
         value = slice_word(word, len(name) + 1)
         assign(name, value, site, keep=False)
         environment = (*environment, (name, value.value))
-    setting = replace(site.setting, environment=environment, remote=site.setting.remote or wraps.remote)
+    setting = replace(
+        site.setting, environment=environment, remote=site.setting.remote or wraps.remote
+    )
     inner = list(use.tail)
     for value in use.values(*wraps.placeholder):
         inner = [_replaced(word, value.shape) for word in inner]

@@ -51,8 +51,6 @@ def _judge(effect: Effect, code: Code, site: Site) -> None:
         judge_write(text, span, scope, reading)
     elif kind == "read":
         judge_read(text, span, scope, reading)
-    elif kind == "run_file":
-        reading.report("opaque", f"runs the code in {text}", span)
     else:
         reading.report(kind, effect.reason, span)
 

@@ -26,10 +26,15 @@ def judge_loop(node: Node, source: Source, reading: Reading) -> None:
     if node.type == "for_statement":
         return
     head = text.split("do", 1)[0].replace(" ", "")
-    endless = head.startswith(("whiletrue", "while:", "untilfalse", "while((1", "for((;;", "while[1"))
+    endless = head.startswith(
+        ("whiletrue", "while:", "untilfalse", "while((1", "for((;;", "while[1")
+    )
     if endless and any(child.type == "&" for child in _descendants(node)):
         reading.report(
-            "exhaustion", "an endless loop that starts processes", source.span(node), severity="high"
+            "exhaustion",
+            "an endless loop that starts processes",
+            source.span(node),
+            severity="high",
         )
 
 

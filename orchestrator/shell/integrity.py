@@ -77,7 +77,9 @@ def _judge_gaps(node: Node, children: list[Node], source: Source, reading: Readi
         if any(at <= dash < child.start_byte for dash in dashes):
             continue
         if child.start_byte > at and not _is_blank(source.data[at : child.start_byte]):
-            reading.report("opaque", "text that no command covers", source.locate(at, child.start_byte))
+            reading.report(
+                "opaque", "text that no command covers", source.locate(at, child.start_byte)
+            )
         at = max(at, child.end_byte)
 
 

@@ -28,3 +28,16 @@ class Output:
 
 
 NOTHING = Output()
+
+
+def join_outputs(first: Output, second: Output) -> Output:
+    """Return what two statements in a row print."""
+    if first.kind == "none":
+        return second
+    if second.kind == "none":
+        return first
+    if "download" in {first.kind, second.kind}:
+        return Output("download")
+    if first.kind == second.kind == "text" and first.text is not None and second.text is not None:
+        return Output("text", first.text + second.text, first.span)
+    return Output("data", reads_files=first.reads_files or second.reads_files)

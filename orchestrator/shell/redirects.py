@@ -88,7 +88,8 @@ def _is_endless(argv: Sequence[Word]) -> bool:
     if not shapes:
         return False
     return shapes[0] == "yes" or (
-        shapes[0] == "cat" and any(shape in {"/dev/zero", "/dev/urandom", "/dev/random"} for shape in shapes)
+        shapes[0] == "cat"
+        and any(shape in {"/dev/zero", "/dev/urandom", "/dev/random"} for shape in shapes)
     )
 
 
@@ -108,11 +109,15 @@ class _Reader:
 
     def file(self, node: Node) -> None:
         operator = _operator(node, self.source)
-        descriptor = next((self.source.of(c) for c in node.children if c.type == "file_descriptor"), "")
+        descriptor = next(
+            (self.source.of(c) for c in node.children if c.type == "file_descriptor"), ""
+        )
         targets = node.children_by_field_name("destination")
         span = self.source.span(node)
-        if node.prev_sibling is not None and self.source.of(node.prev_sibling) == "<<" and (
-            node.prev_sibling.is_error
+        if (
+            node.prev_sibling is not None
+            and self.source.of(node.prev_sibling) == "<<"
+            and (node.prev_sibling.is_error)
         ):
             self.here_string(targets[0], span)
             return

@@ -8,6 +8,7 @@ from typing import Literal
 
 from tree_sitter import Node
 
+from orchestrator.shell.analysis import Word
 from orchestrator.shell.output import Output
 from orchestrator.shell.quoting import DYNAMIC
 from orchestrator.shell.source import Source
@@ -102,6 +103,10 @@ class Scope:
         if self.inside(before) and self.inside(self.cwd):
             return min(before, self.cwd, key=lambda path: path.count("/"))
         return None
+
+    def change_directory(self, word: Word) -> None:
+        """Work in another directory, unknown when the word is not static."""
+        self.cwd = None if word.value is None or word.glob else self.absolute(word.value)
 
     def fetched_into(self, path: str) -> bool:
         """Say whether a path lies in a directory that this command fetched."""

@@ -37,7 +37,9 @@ def report_unread(word: Word, site: Site) -> None:
     """Report code that the command does not show; fetched code is worse than opaque."""
     kinds = {output.kind for output in sources_of(word, site)}
     if "download" in kinds:
-        site.reading.report("remote_code", "runs code that it downloads", word.span, severity="high")
+        site.reading.report(
+            "remote_code", "runs code that it downloads", word.span, severity="high"
+        )
     else:
         site.reading.report(
             "opaque",
@@ -65,9 +67,7 @@ def run_input(language: str, span: Span, site: Site) -> None:
     elif feed.kind == "download":
         site.reading.report("remote_code", "runs code that it downloads", span, severity="high")
     else:
-        site.reading.report(
-            "opaque", "runs code from its input, which is not in the command", span
-        )
+        site.reading.report("opaque", "runs code from its input, which is not in the command", span)
 
 
 def _run_output(language: str, feed: Output, site: Site) -> None:

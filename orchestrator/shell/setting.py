@@ -88,4 +88,3 @@ class Nested(Protocol):
 
     def command(self, argv: list[Word], site: Site) -> Output:
         """Read one argument list as a command."""
-

@@ -15,8 +15,12 @@ _INVISIBLE = re.compile(
     r"\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     r"\U000e0000-\U000e0fff\U000f0000-\U0010ffff\ud800-\udfff]"
 )
-_JOINER = re.compile(r"(?<![\u2190-\u2bff\U0001f000-\U0001faff\ufe0f])\u200d|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])")
-_SELECTOR = re.compile(r"(?<![\u0023\u002a\u0030-\u0039\u00a9\u00ae\u2010-\u2bff\u3000-\u32ff\U0001f000-\U0001faff])[\ufe00-\ufe0f]")
+_JOINER = re.compile(
+    r"(?<![\u2190-\u2bff\U0001f000-\U0001faff\ufe0f])\u200d|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"
+)
+_SELECTOR = re.compile(
+    r"(?<![\u0023\u002a\u0030-\u0039\u00a9\u00ae\u2010-\u2bff\u3000-\u32ff\U0001f000-\U0001faff])[\ufe00-\ufe0f]"
+)
 _SPACE = re.compile(r"[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _BLANKS = re.compile(r"[ \t]{100,}(?=\S)|(?:[ \t]*\n){20,}(?=[ \t]*\S)")
 _URL_HOST = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^\s/@'\"]*@)?([^\s/:?#'\"]+)", re.IGNORECASE)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from orchestrator.shell.analysis import Word
 from orchestrator.shell.invocation import Invocation
 from orchestrator.shell.printing import span_of
-from orchestrator.shell.roles import Part, judge_part
+from orchestrator.shell.part import Part
+from orchestrator.shell.roles import judge_part
 from orchestrator.shell.rules import Facts, holds
 from orchestrator.shell.scripts import run_file, run_input, sources_of
 from orchestrator.shell.setting import Site
@@ -152,5 +153,3 @@ def judge_script(use: Invocation, site: Site) -> None:
     language = use.spec.stdin
     if use.spec.script and use.operands and language and not _has_inline_code(use):
         run_file(language, use.operands[0], site)
-
-

@@ -7,23 +7,19 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from orchestrator.shell import assignments, redirects
+from orchestrator.shell import assignments, control, redirects
+from orchestrator.shell.adjacency import group_adjacent
 from orchestrator.shell.analysis import Span, Word
 from orchestrator.shell.commands import judge_command
-from orchestrator.shell.exhaustion import judge_function, judge_loop
 from orchestrator.shell.integrity import judge_tree, lost_dashes
-from orchestrator.shell.output import NOTHING, Output
-from orchestrator.shell.quoting import DYNAMIC
+from orchestrator.shell.output import NOTHING, Output, join_outputs
 from orchestrator.shell.reading import MAX_DEPTH, OverLimitError
 from orchestrator.shell.setting import Code, Environment, Site
 from orchestrator.shell.source import Source
 from orchestrator.shell.words import EXPANSIONS, Words
 
-_MAX_UNROLLED = 16
+_MAX_SUBSTITUTIONS = 2 * MAX_DEPTH
 _SKIPPED = frozenset({"comment", "heredoc_body", "heredoc_start", "heredoc_end", "file_redirect"})
-_BRANCHES = frozenset(
-    {"elif_clause", "else_clause", "case_item", "do_group", "compound_statement"}
-)
 
 
 class Reader:
@@ -34,7 +30,8 @@ class Reader:
         if site.setting.depth > MAX_DEPTH:
             raise OverLimitError(f"code nested more than {MAX_DEPTH} levels deep")
         source = Source(code.text, code.anchor)
-        return Walker(source, site).walk()
+        judge_tree(source, site.reading)
+        return Walker(source, site).visit(source.root)
 
     def function(self, name: str, argv: list[Word], site: Site) -> Output:
         """Read a function's body with these arguments."""
@@ -42,8 +39,9 @@ class Reader:
         setting = replace(site.setting, calls=(*site.setting.calls, name), redirects=())
         before = site.scope.positional
         site.scope.positional = tuple(word.shape for word in argv)
-        inner = replace(site, setting=setting).inner(f"function {name}")
-        output = Walker(source, inner).visit(body)
+        output = Walker(source, replace(site, setting=setting).inner(f"function {name}")).visit(
+            body
+        )
         site.scope.positional = before
         return output
 
@@ -57,80 +55,100 @@ class Walker:
 
     def __init__(self, source: Source, site: Site) -> None:
         """Keep the source; every statement sees ``site`` as its surroundings."""
-        self._source = source
+        self.source = source
         self.site = site
-        self._words = Words(source, site.scope, self._substitute)
-        self._pending: dict[int, list[Node]] = {}
+        self.words = Words(source, site.scope, self.substitute)
+        self.pending: dict[int, list[Node]] = {}
+        """Redirected statements by the node of the command they belong to."""
 
-    def walk(self) -> Output:
-        """Read the whole source; return what its last statement prints."""
-        judge_tree(self._source, self.site.reading)
-        return self.visit(self._source.root)
+    def at(self, site: Site) -> Walker:
+        """Return a walker of the same source at another site."""
+        walker = Walker(self.source, site)
+        walker.pending = self.pending
+        return walker
 
     def visit(self, node: Node) -> Output:
-        """Read one node of any kind."""
-        if node.id in self._pending and node.type != "command":
-            return self._block(node, self._pending.pop(node.id))
+        """Read one node of any kind; return what it prints."""
+        if node.id in self.pending and node.type != "command":
+            return self.block(node)
         handler = _HANDLERS.get(node.type)
         if handler is not None:
             return handler(self, node)
         if node.type in EXPANSIONS:
-            self._words.text(node)
+            self.words.text(node)
             return NOTHING
-        return self._children(node)
+        return self.sequence(node)
 
-    def _children(self, node: Node) -> Output:
+    def sequence(self, node: Node) -> Output:
+        """Read a node's children in order."""
         output = NOTHING
         for child in node.children:
             if child.is_named and child.type not in _SKIPPED:
-                output = _both(output, self.visit(child))
+                output = join_outputs(output, self.visit(child))
         return output
 
-    def _at(self, site: Site) -> Walker:
-        walker = Walker(self._source, site)
-        walker._pending = self._pending
-        return walker
+    def maybe(self, nodes: Sequence[Node]) -> Output:
+        """Read nodes that may not run."""
+        before = self.site.scope.fork()
+        output = NOTHING
+        for node in nodes:
+            output = join_outputs(output, self.visit(node))
+        self.site.scope.merge(before)
+        return output
 
-    def _substitute(self, node: Node) -> str | None:
+    def substitute(self, node: Node) -> str | None:
         """Read a substitution in a subshell; return its output where that is static."""
         setting = replace(
-            self.site.setting, feed=_substitution_input(node), pipes_into=None, piped_from=None,
-            span=(0, 0), environment=(), redirects=(), origin="$()",
+            self.site.setting,
+            feed=_substitution_input(node),
+            pipes_into=None,
+            piped_from=None,
+            span=(0, 0),
+            environment=(),
+            redirects=(),
+            origin="$()",
             depth=self.site.setting.depth + 1,
-        )  # fmt: skip
-        if setting.depth > MAX_DEPTH * 2:
+        )
+        if setting.depth > _MAX_SUBSTITUTIONS:
             raise OverLimitError("substitutions nested too deeply")
-        child = self._at(replace(self.site.forked(), setting=setting))
-        output = child._substituted(node)
-        self.site.reading.outputs.append((self._source.span(node), output))
+        child = self.at(replace(self.site.forked(), setting=setting))
+        output = child.sequence(node)
+        if any(part.type == "file_redirect" for part in node.children):
+            read = redirects.read_redirects(node, child.words, self.source, child.site)
+            output = read.feed or output
+        self.site.reading.outputs.append((self.source.span(node), output))
         return output.text if output.kind == "text" else None
 
-    def _substituted(self, node: Node) -> Output:
-        output = self._children(node)
-        if any(child.type == "file_redirect" for child in node.children):
-            read = redirects.read_redirects(node, self._words, self._source, self.site)
-            return read.feed or output
-        return output
-
-    def _command(self, node: Node) -> Output:
+    def command(self, node: Node) -> Output:
         """Read a simple command with the redirections in and around it."""
-        pairs = assignments.read_prefix(node, self._words, self._source, self.site)
-        around = self._pending.pop(node.id, [])
+        pairs = assignments.read_prefix(node, self.words, self.source, self.site)
+        around = self.pending.pop(node.id, [])
         argv = self._argv(node)
         read = self._redirections([node, *around])
         for nodes in read.extra:
-            argv += self._words.expand(nodes)
-        argv += [dash for outer in around for dash in self._lost_dash(outer)]
-        site = self._redirected_site(read, self._source.span(node), pairs)
+            argv += self.words.expand(nodes)
+        argv += [dash for outer in around for dash in self._lost_dashes(outer)]
+        site = self._redirected_site(read, self.source.span(node), pairs)
         output = judge_command(argv, site) if argv else NOTHING
         return redirects.finish(read, argv, output, site)
+
+    def _argv(self, node: Node) -> list[Word]:
+        words: list[Word] = []
+        for group in group_adjacent(_argument_nodes(node)):
+            words += self.words.expand(group)
+        return words
+
+    def _lost_dashes(self, node: Node) -> list[Word]:
+        """Return the ``-`` before a heredoc, which tree-sitter drops."""
+        return [
+            Word("-", "-", self.source.locate(start, end), shape="-")
+            for start, end in lost_dashes(node, self.source)
+        ]
 
     def _redirections(self, nodes: Sequence[Node]) -> redirects.Redirections:
         read = redirects.Redirections()
         for node in nodes:
-            read = read.joined(
-                redirects.read_redirects(node, self._words, self._source, self.site)
-            )
+            read = read.joined(redirects.read_redirects(node, self.words, self.source, self.site))
         return read
 
     def _redirected_site(
@@ -145,35 +163,23 @@ class Walker:
         )
         return replace(self.site, setting=setting)
 
-    def _lost_dash(self, node: Node) -> list[Word]:
-        """Return the ``-`` before a heredoc, which tree-sitter drops."""
-        found: list[Word] = []
-        for start, end in lost_dashes(node, self._source):
-            found.append(Word("-", "-", self._source.locate(start, end), shape="-"))
-        return found
-
-    def _argv(self, node: Node) -> list[Word]:
-        words: list[Word] = []
-        for group in _adjacent(_argument_nodes(node)):
-            words += self._words.expand(group)
-        return words
-
-    def _redirected(self, node: Node) -> Output:
+    def redirected(self, node: Node) -> Output:
         """Read a redirected statement; bash binds redirections to its last command alone."""
         body = next((c for c in node.children if c.type not in redirects.REDIRECT_TYPES), None)
         if body is None:
             read = self._redirections([node])
-            site = self._redirected_site(read, self._source.span(node))
+            site = self._redirected_site(read, self.source.span(node))
             output = redirects.finish(read, [], NOTHING, site)
         else:
-            self._pending.setdefault(_last_command(body).id, []).append(node)
+            self.pending.setdefault(_last_command(body).id, []).append(node)
             output = self.visit(body)
         return self._after_heredoc(node, output)
 
-    def _block(self, node: Node, around: list[Node]) -> Output:
-        read = self._redirections(around)
+    def block(self, node: Node) -> Output:
+        """Read a compound statement with the redirections around it."""
+        read = self._redirections(self.pending.pop(node.id))
         site = self._redirected_site(read, (0, 0))
-        output = self._at(site).visit(node)
+        output = self.at(site).visit(node)
         return redirects.finish(read, [], output, site)
 
     def _after_heredoc(self, node: Node, output: Output) -> Output:
@@ -183,28 +189,26 @@ class Walker:
                 continue
             for child in redirect.children:
                 if child.type == "pipeline":
-                    output = self._pipe([c for c in child.children if c.is_named], output)
+                    output = self._pipe(control.statements(child), output)
                 elif child.is_named and child.type not in redirects.HEREDOC_PARTS:
-                    output = self._maybe([child])
+                    output = self.maybe([child])
         return output
 
-    def _pipeline(self, node: Node) -> Output:
-        return self._pipe([child for child in node.children if child.is_named], None)
+    def pipeline(self, node: Node) -> Output:
+        """Read a pipeline."""
+        return self._pipe(control.statements(node), None)
 
     def _pipe(self, members: Sequence[Node], feed: Output | None) -> Output:
-        """Read the members of a pipeline, each in a subshell with the one before as its input."""
+        """Read members in order, each in a subshell with the one before as its input."""
         names = [self._program(member) for member in members]
-        output = feed if feed is not None else self.site.setting.feed
-        piped_from = feed.producer if feed is not None else self.site.setting.piped_from
+        surroundings = self.site.setting
+        output = feed if feed is not None else surroundings.feed
+        before = feed.producer if feed is not None else surroundings.piped_from
         for index, member in enumerate(members):
-            setting = replace(
-                self.site.setting,
-                feed=output,
-                piped_from=piped_from,
-                pipes_into=names[index + 1] if index + 1 < len(names) else self.site.setting.pipes_into,
-            )
-            output = self._at(replace(self.site.forked(), setting=setting)).visit(member)
-            piped_from = names[index]
+            after = names[index + 1] if index + 1 < len(names) else surroundings.pipes_into
+            setting = replace(surroundings, feed=output, piped_from=before, pipes_into=after)
+            output = self.at(replace(self.site.forked(), setting=setting)).visit(member)
+            before = names[index]
         return output
 
     def _program(self, node: Node) -> str | None:
@@ -212,124 +216,41 @@ class Walker:
         name = node.child_by_field_name("name") or node.child_by_field_name("body")
         if name is not None and name.type == "command":
             name = name.child_by_field_name("name")
-        text = self._source.of(name) if name is not None else ""
+        text = self.source.of(name) if name is not None else ""
         return text.rpartition("/")[2] if text and not set(text) & set("$`'\"\\ ") else None
 
-    def _list(self, node: Node) -> Output:
+    def and_or(self, node: Node) -> Output:
         """Read ``a && b || c``; what follows the first may not have run."""
         items = _chain(node)
         output = self.visit(items[0][1])
         before = self.site.scope.fork()
         for operator, item in items[1:]:
-            if operator == "&&":
-                output = _both(output, self.visit(item))
-            else:
-                output = _both(output, self._maybe([item]))
+            follows = self.visit(item) if operator == "&&" else self.maybe([item])
+            output = join_outputs(output, follows)
         self.site.scope.merge(before)
         return output
 
-    def _maybe(self, nodes: Sequence[Node]) -> Output:
-        """Read nodes that may not run."""
-        before = self.site.scope.fork()
-        output = NOTHING
-        for node in nodes:
-            output = _both(output, self.visit(node))
-        self.site.scope.merge(before)
-        return output
+    def subshell(self, node: Node) -> Output:
+        """Read ``( … )``."""
+        return self.at(self.site.forked()).sequence(node)
 
-    def _subshell(self, node: Node) -> Output:
-        return self._at(self.site.forked())._children(node)
-
-    def _branching(self, node: Node) -> Output:
-        """Read an if or a case: conditions run, branches may."""
-        output = NOTHING
-        before = self.site.scope.fork()
-        for child in node.children:
-            if child.is_named and child.type not in _SKIPPED:
-                output = _both(output, self.visit(child))
-                if child.type in _BRANCHES:
-                    self.site.scope.merge(before)
-        self.site.scope.merge(before)
-        return output
-
-    def _while(self, node: Node) -> Output:
-        judge_loop(node, self._source, self.site.reading)
-        for name in assignments.assigned_names(node, self._source):
-            self.site.scope.assign(name, DYNAMIC)
-        return self._maybe([child for child in node.children if child.is_named])
-
-    def _for(self, node: Node) -> Output:
-        """Read a for loop; short static lists are read once for each item."""
-        judge_loop(node, self._source, self.site.reading)
-        name = node.child_by_field_name("variable")
-        body = node.child_by_field_name("body")
-        items = [
-            word
-            for group in _adjacent(node.children_by_field_name("value"))
-            for word in self._words.expand(group)
-        ]
-        if name is None or body is None:
-            return self._maybe([child for child in node.children if child.is_named])
-        inner = assignments.assigned_names(body, self._source)
-        static = 0 < len(items) <= _MAX_UNROLLED and not any(
-            word.value is None or word.glob for word in items
-        )
-        values = [word.shape for word in items] if static else [DYNAMIC]
-        output = NOTHING
-        for value in values:
-            for changed in inner:
-                self.site.scope.assign(changed, DYNAMIC)
-            self.site.scope.assign(self._source.of(name), value)
-            if value == DYNAMIC and all(self._is_own(word) for word in items):
-                self.site.scope.origins[self._source.of(name)] = Output("paths")
-            output = _both(output, self._maybe([body]))
-        self.site.scope.assign(self._source.of(name), DYNAMIC)
-        return output if len(values) == 1 else Output("data")
-
-    def _is_own(self, word: Word) -> bool:
-        """Say whether a list's item can only be a path in the workspace."""
-        path = self.site.scope.absolute(word.shape) if word.value is not None else None
-        return path is not None and self.site.scope.inside(path)
-
-    def _function(self, node: Node) -> Output:
-        name = node.child_by_field_name("name")
-        body = node.child_by_field_name("body")
-        if name is None or body is None:
-            return NOTHING
-        text = self._source.of(name)
-        judge_function(text, body, self._source, self.site.reading)
-        self.site.scope.functions[text] = (self._source, body)
-        self._read_uncalled(text, body)
+    def assignment(self, node: Node) -> Output:
+        """Read assignments that stand alone."""
+        nodes = node.children if node.type == "variable_assignments" else [node]
+        assignments.assign_all(nodes, self.words, self.source, self.site)
         return NOTHING
 
-    def _read_uncalled(self, name: str, body: Node) -> None:
-        """Read a function's body with unknown arguments: who calls it may stand elsewhere."""
-        setting = replace(
-            self.site.setting, calls=(*self.site.setting.calls, name), feed=NOTHING,
-            origin=f"function {name}", depth=self.site.setting.depth + 1,
-        )  # fmt: skip
-        site = replace(self.site.forked(), setting=setting)
-        site.scope.positional = None
-        self._at(site).visit(body)
+    def declaration(self, node: Node) -> Output:
+        """Read ``export`` and its kin."""
+        return assignments.declare(node, self.words, self.source, self.site)
 
-    def _assignment(self, node: Node) -> Output:
-        assignments.assign_all([node], self._words, self._source, self.site)
-        return NOTHING
-
-    def _assignments(self, node: Node) -> Output:
-        assignments.assign_all(node.children, self._words, self._source, self.site)
-        return NOTHING
-
-    def _declaration(self, node: Node) -> Output:
-        return assignments.declare(node, self._words, self._source, self.site)
-
-    def _test(self, node: Node) -> Output:
+    def test(self, node: Node) -> Output:
         """Read the substitutions of ``[[ … ]]`` and ``[ … ]``."""
         for child in node.children:
             if child.type in EXPANSIONS or child.type in {"string", "concatenation"}:
-                self._words.text(child)
+                self.words.text(child)
             elif child.child_count:
-                self._test(child)
+                self.test(child)
         return NOTHING
 
 
@@ -338,24 +259,11 @@ def _substitution_input(node: Node) -> Output:
     return Output("data") if node.children and node.children[0].type == ">(" else NOTHING
 
 
-def _both(first: Output, second: Output) -> Output:
-    """Return the output of two statements in a row."""
-    if first.kind == "none":
-        return second
-    if second.kind == "none":
-        return first
-    if "download" in {first.kind, second.kind}:
-        return Output("download")
-    if first.kind == second.kind == "text" and first.text is not None and second.text is not None:
-        return Output("text", first.text + second.text, first.span)
-    return Output("data", reads_files=first.reads_files or second.reads_files)
-
-
 def _last_command(node: Node) -> Node:
     """Return the part of a statement that a redirection after it belongs to."""
     while True:
         if node.type in {"pipeline", "negated_command"}:
-            node = [child for child in node.children if child.is_named][-1]
+            node = control.statements(node)[-1]
         elif node.type == "list":
             node = node.children[-1]
         elif node.type == "redirected_statement":
@@ -386,33 +294,22 @@ def _argument_nodes(node: Node) -> list[Node]:
     return nodes
 
 
-def _adjacent(nodes: Sequence[Node]) -> list[list[Node]]:
-    """Group nodes that touch: bash takes them for one word."""
-    groups: list[list[Node]] = []
-    for node in nodes:
-        if groups and groups[-1][-1].end_byte == node.start_byte:
-            groups[-1].append(node)
-        else:
-            groups.append([node])
-    return groups
-
-
 Handler = Callable[[Walker, Node], Output]
 _HANDLERS: dict[str, Handler] = {
-    "command": Walker._command,
-    "redirected_statement": Walker._redirected,
-    "pipeline": Walker._pipeline,
-    "list": Walker._list,
-    "subshell": Walker._subshell,
-    "if_statement": Walker._branching,
-    "case_statement": Walker._branching,
-    "while_statement": Walker._while,
-    "for_statement": Walker._for,
-    "c_style_for_statement": Walker._while,
-    "function_definition": Walker._function,
-    "variable_assignment": Walker._assignment,
-    "variable_assignments": Walker._assignments,
-    "declaration_command": Walker._declaration,
-    "unset_command": Walker._declaration,
-    "test_command": Walker._test,
+    "command": Walker.command,
+    "redirected_statement": Walker.redirected,
+    "pipeline": Walker.pipeline,
+    "list": Walker.and_or,
+    "subshell": Walker.subshell,
+    "if_statement": control.read_branches,
+    "case_statement": control.read_branches,
+    "while_statement": control.read_while,
+    "for_statement": control.read_for,
+    "c_style_for_statement": control.read_while,
+    "function_definition": control.read_function,
+    "variable_assignment": Walker.assignment,
+    "variable_assignments": Walker.assignment,
+    "declaration_command": Walker.declaration,
+    "unset_command": Walker.declaration,
+    "test_command": Walker.test,
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal[
+from orchestrator.schema.decision import Risk
+
+Act = Literal[
     "shell",  # runs ``text`` through a shell
     "pipe",  # runs ``text`` through a shell and writes into it
     "argv",  # runs ``words`` as a program
@@ -14,17 +16,11 @@ Kind = Literal[
     "move",  # moves ``text`` away
     "write",  # writes the file ``text``
     "read",  # reads the file ``text``
-    "run_file",  # runs the code in the file ``text``
     "python",  # runs ``text`` as Python
-    "opaque",
-    "remote_code",
-    "destructive",
-    "publishes",
-    "upload",
-    "privilege",
-    "secrets",
-    "exhaustion",
 ]
+
+Kind = Act | Risk
+"""An act to be judged by its text or words, or a risk that is plain from the code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,12 @@ _ARGV = re.compile(
 )
 _SPAWN = re.compile(r"(os|posix)\.(exec|spawn|posix_spawn)(l|le|lp|lpe|v|ve|vp|vpe|p)?")
 _EVAL = re.compile(r"(builtins\.|__builtins__\.)?(exec|eval|compile|execfile)")
-_TREES = re.compile(r"shutil\.rmtree|os\.removedirs|distutils\.dir_util\.remove_tree|send2trash\.\w+")
-_FILES = re.compile(r"(os|posix)\.(remove|unlink)|.*Path\(\)(\.\w+\(\))*\.unlink|pathlib\..*\.unlink")
+_TREES = re.compile(
+    r"shutil\.rmtree|os\.removedirs|distutils\.dir_util\.remove_tree|send2trash\.\w+"
+)
+_FILES = re.compile(
+    r"(os|posix)\.(remove|unlink)|.*Path\(\)(\.\w+\(\))*\.unlink|pathlib\..*\.unlink"
+)
 _MOVES = re.compile(r"(os|posix)\.(rename|renames|replace)|shutil\.move")
 _COPIES = re.compile(r"shutil\.(copy|copy2|copyfile|copytree)|os\.(symlink|link)")
 _OPENS = re.compile(r"(builtins\.|io\.|codecs\.|gzip\.|bz2\.|lzma\.)?open|os\.open|.*\.open")
@@ -36,7 +40,9 @@ _LOADERS = re.compile(
 )
 _FETCH = re.compile(r"(urllib\.request|urllib2|requests|httpx)\.(urlopen|urlretrieve|get)\b")
 _KILLS = re.compile(r"os\.(kill|killpg)")
-_PRIVILEGE = re.compile(r"os\.(setuid|seteuid|setgid|setreuid|setresuid|chroot|mount|unshare|setns)")
+_PRIVILEGE = re.compile(
+    r"os\.(setuid|seteuid|setgid|setreuid|setresuid|chroot|mount|unshare|setns)"
+)
 _WRITERS = frozenset({"write_text", "write_bytes", "touch"})
 _READERS = frozenset({"read_text", "read_bytes"})
 

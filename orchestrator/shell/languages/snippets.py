@@ -38,7 +38,10 @@ class Call(BaseModel):
     """A pattern in masked code; the argument is its group ``arg``, or begins where it ends."""
     unmasked: bool = False
     """The pattern looks into strings, though it begins outside of one."""
-    act: Literal["shell", "pipe", "argv", "delete", "delete_tree", "write", "read", "move", "code"] | None = None
+    act: (
+        Literal["shell", "pipe", "argv", "delete", "delete_tree", "write", "read", "move", "code"]
+        | None
+    ) = None
     """What is done with the first argument; ``code`` runs it in the same language."""
     risk: Risk | None = None
     """Risky whatever the arguments."""
@@ -97,7 +100,7 @@ def _called(
 ) -> Iterator[Effect]:
     span = match.start(), match.end()
     if call.risk is not None:
-        yield Effect(_as_kind(call.risk), *span, reason=call.reason or f"calls {match[0].strip()}")
+        yield Effect(call.risk, *span, reason=call.reason or f"calls {match[0].strip()}")
     if call.act is None:
         return
     if "arg" in match.re.groupindex:
@@ -111,16 +114,12 @@ def _called(
             yield from read_snippet(argument, language, depth=depth + 1)
     elif call.act == "argv":
         yield Effect("argv", match.start(), end, words=_all_arguments(code, match.end(), language))
-    elif call.act in {"shell", "pipe"} and (words := _all_arguments(code, match.end(), language))[1:]:
+    elif (
+        call.act in {"shell", "pipe"} and (words := _all_arguments(code, match.end(), language))[1:]
+    ):
         yield Effect("argv", match.start(), end, words=words)
     else:
         yield Effect(call.act, match.start(), end, text=argument)
-
-
-def _as_kind(risk: Risk) -> Literal["opaque", "remote_code", "destructive", "publishes", "upload", "privilege", "secrets", "exhaustion"]:
-    if risk in {"evasion", "persistence"}:
-        return "remote_code"
-    return risk  # type: ignore[return-value]
 
 
 def _first_argument(code: str, at: int, language: Language) -> tuple[str, int]:

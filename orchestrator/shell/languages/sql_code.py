@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from orchestrator.shell.languages.effect import Effect
 from orchestrator.shell.quoting import DYNAMIC
 
-_SKIP = re.compile(r"--[^\n]*|/\*(?!!).*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?\$\1\$", re.DOTALL)
+_SKIP = re.compile(
+    r"--[^\n]*|/\*(?!!).*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?\$\1\$", re.DOTALL
+)
 _DROPS = re.compile(
     r"\b(drop\s+\w+|truncate\b|delete\s+from|alter\s+(table|database|schema)\s[^;]*\bdrop\b|vacuum\s+full"
     r"|flushall|flushdb)",
@@ -32,7 +34,9 @@ _SHELL = re.compile(
     r"|(?:^|\n)\s*(?:\.(?:output|once|import|excel)|pager|tee)\b[^\n]*?\|?\s*\|([^\n]*)",
     re.IGNORECASE,
 )
-_FILES = re.compile(r"(?:^|\n)\s*(?:\\(?:o|w|g)|\.(?:output|once|backup|save|clone|log)|tee)\s+([^\s|]+)")
+_FILES = re.compile(
+    r"(?:^|\n)\s*(?:\\(?:o|w|g)|\.(?:output|once|backup|save|clone|log)|tee)\s+([^\s|]+)"
+)
 
 
 def read_sql(code: str) -> list[Effect]:

@@ -1,0 +1,113 @@
+"""Roles of code: shell text, scripts, plugins, settings that name programs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from orchestrator.shell.invocation import slice_word
+from orchestrator.shell.makefiles import read_makefile
+from orchestrator.shell.output import NOTHING
+from orchestrator.shell.part import Part
+from orchestrator.shell.reading import anchor_in
+from orchestrator.shell.scripts import SHELL, STANDARD_INPUT, run_file, run_text
+from orchestrator.shell.setting import Code
+from orchestrator.shell.settings import judge_pair
+from orchestrator.shell.source import Anchor
+from orchestrator.shell.variables import is_harmless_program
+
+
+def judge_run(part: Part) -> None:
+    """An option that makes a harmless tool run something."""
+    if is_harmless_program(part.word.shape):
+        return
+    part.site.reading.report(
+        "remote_code", f"{part.label} makes it run {part.shown}", part.word.span
+    )
+    code = Code(part.word.shape, anchor_in(part.word, part.word.shape))
+    part.site.nested.shell(code, part.site.inner(part.label, feed=NOTHING).forked())
+
+
+def judge_checkpoint(part: Part) -> None:
+    """The action of ``--checkpoint-action``: ``exec=`` runs something, the others only print."""
+    if part.word.shape.startswith("exec=") or part.word.value is None:
+        judge_run(replace(part, word=slice_word(part.word, len("exec="))))
+
+
+def judge_shell_text(part: Part) -> None:
+    """Shell text for a shell of its own, judged by what it does."""
+    run_text(SHELL, part.word, part.site.inner(part.label).forked())
+
+
+def judge_own_text(part: Part) -> None:
+    """Shell text that runs in the calling shell."""
+    run_text(SHELL, part.word, part.site.inner(part.label))
+
+
+def judge_script(part: Part) -> None:
+    """A file of code to run."""
+    run_file(part.use.spec.stdin or SHELL, part.word, part.site)
+
+
+def judge_module(part: Part) -> None:
+    """A Python module, which may be a program of its own name."""
+    part.site.nested.command([part.word, *part.use.tail], part.site)
+
+
+def judge_config(part: Part) -> None:
+    """Settings from elsewhere, which can name programs to run."""
+    if part.word.shape in {"/dev/null", "none", ""}:
+        return
+    part.site.reading.report(
+        "remote_code",
+        f"{part.label} takes settings from {part.shown}, which can name programs to run",
+        part.word.span,
+    )
+
+
+def judge_project(part: Part) -> None:
+    """A settings file: the work's own when it lies in the workspace."""
+    path = part.path
+    if path is None or not part.site.scope.inside(path):
+        judge_config(part)
+
+
+def judge_plugin(part: Part) -> None:
+    """A plugin or library that is loaded."""
+    part.site.reading.report(
+        "remote_code", f"{part.label} loads code from {part.shown}", part.word.span
+    )
+
+
+def judge_makefile(part: Part) -> None:
+    """A makefile of the workspace is the work's own; others and standard input are not."""
+    if part.word.shape in STANDARD_INPUT:
+        text = part.site.setting.feed.text
+        if text is None:
+            part.site.reading.report("opaque", "reads a makefile from its input", part.word.span)
+            return
+        read_makefile(Code(text, Anchor(part.site.setting.feed.span, None)), part.site)
+        return
+    path = part.path
+    content = part.site.scope.files.get(path) if path is not None else None
+    if content is not None and content.text is not None:
+        read_makefile(Code(content.text, Anchor(part.word.span, None)), part.site)
+    elif content is not None:
+        judge_config(part)
+    else:
+        judge_project(part)
+
+
+def judge_makecode(part: Part) -> None:
+    """Text of a makefile."""
+    read_makefile(Code(part.word.shape, anchor_in(part.word, part.word.shape)), part.site)
+
+
+def judge_stored_pair(table: str, part: Part) -> None:
+    """A key and, in the next operand, the value it is set to for good."""
+    operands = part.use.operands
+    if len(operands) < 2 or operands[0] is not part.word:
+        return
+    if not judge_pair(table, part.word.shape, operands[1], site=part.site):
+        part.site.reading.report(
+            "persistence", f"{part.label} changes {part.shown} for good", part.word.span
+        )

@@ -1,0 +1,75 @@
+"""Roles of files: read, written, changed, removed, moved."""
+
+from __future__ import annotations
+
+from orchestrator.shell.accesses import judge_read, judge_write
+from orchestrator.shell.contents import remember
+from orchestrator.shell.deletes import judge_delete
+from orchestrator.shell.part import Part
+
+_SCRATCH = "/tmp/"  # noqa: S108 - a place to judge, not to use
+
+
+def judge_shown(part: Part) -> None:
+    """A file whose content is printed."""
+    if not part.site.setting.remote:
+        judge_read(part.word.shape, part.word.span, part.site.scope, part.site.reading)
+
+
+def judge_copied(part: Part) -> None:
+    """A file that is read but not printed."""
+    if not part.site.setting.remote:
+        judge_read(part.word.shape, part.word.span, part.site.scope, part.site.reading, shows=False)
+
+
+def judge_written(part: Part) -> None:
+    """A file that is written; ``-`` is standard output."""
+    if part.word.shape != "-" and not part.site.setting.remote:
+        judge_write(part.word.shape, part.word.span, part.site.scope, part.site.reading)
+
+
+def judge_edited(part: Part) -> None:
+    """A file that is read, changed and written back."""
+    judge_copied(part)
+    judge_written(part)
+
+
+def judge_sink(part: Part) -> None:
+    """A file that receives standard input: what it then holds may be run."""
+    judge_written(part)
+    if not part.site.setting.remote:
+        remember(part.word.shape, part.site.setting.feed, part.site.scope, append=False)
+
+
+def judge_replaced(part: Part) -> None:
+    """A file whose old content is lost."""
+    judge_written(part)
+    if part.path != "/dev/null":
+        part.site.reading.report(
+            "destructive", f"the old content of {part.shown} is lost", part.word.span
+        )
+
+
+def judge_removed(part: Part) -> None:
+    """A path that is deleted, as a tree when an option says so."""
+    tree = part.use.has(*part.use.spec.deletes_with)
+    judge_delete(part.word, part.site.scope, part.site.reading, tree=tree)
+
+
+def judge_moved(part: Part) -> None:
+    """A path that goes away from where it was."""
+    path, site = part.path, part.site
+    if path is None or (not site.scope.inside(path) and not path.startswith(_SCRATCH)):
+        judge_delete(part.word, site.scope, site.reading, tree=False)
+    elif path == site.scope.places.workspace:
+        judge_delete(part.word, site.scope, site.reading, tree=True)
+    else:
+        judge_write(part.word.shape, part.word.span, site.scope, site.reading)
+    judge_copied(part)
+
+
+def judge_target(part: Part) -> None:
+    """Where something is moved to: into nothing means lost."""
+    judge_written(part)
+    if part.word.shape == "/dev/null":
+        part.site.reading.report("destructive", "moves files into nothing", part.word.span)
