@@ -79,7 +79,7 @@ class Committer:
             if err.errno not in _MOVED:
                 raise
             slot = self._in_slot(step) if step.slot else None
-            if slot is not None and slot.st_ino != step.staged:
+            if slot is not None and not _is_staged(slot, step):
                 self.kept.append(step.path)
 
     def _doing(self) -> dict[Op, _Effect]:
@@ -108,12 +108,12 @@ class Committer:
 
     def _uncreate(self, step: Step, fd: int, name: str) -> None:
         info = _lstat(fd, name)
-        if info is not None and info.st_ino == step.staged and self._in_slot(step) is None:
+        if info is not None and _is_staged(info, step) and self._in_slot(step) is None:
             rename_new(name, step.slot, src_fd=fd, dst_fd=self.staging_fd)
 
     def _replace(self, step: Step, fd: int, name: str) -> None:
         slot = self._in_slot(step)
-        if slot is not None and slot.st_ino == step.staged:
+        if slot is not None and _is_staged(slot, step):
             exchange(step.slot, name, src_fd=self.staging_fd, dst_fd=fd)
         if not self._slot_as_seen(step):
             exchange(step.slot, name, src_fd=self.staging_fd, dst_fd=fd)
@@ -121,10 +121,10 @@ class Committer:
 
     def _unreplace(self, step: Step, fd: int, name: str) -> None:
         slot = self._in_slot(step)
-        if slot is None or slot.st_ino == step.staged:
+        if slot is None or _is_staged(slot, step):
             return
         info = _lstat(fd, name)
-        if info is not None and info.st_ino == step.staged:
+        if info is not None and _is_staged(info, step):
             exchange(step.slot, name, src_fd=self.staging_fd, dst_fd=fd)
         else:
             self.kept.append(step.path)
@@ -187,6 +187,10 @@ class Committer:
         if info is None or step.seen is None:
             return False
         return step.seen.survived_rename(signature(info))
+
+
+def _is_staged(info: os.stat_result, step: Step) -> bool:
+    return step.staged is not None and step.staged.survived_rename(signature(info))
 
 
 def _lstat(fd: int, name: str) -> os.stat_result | None:

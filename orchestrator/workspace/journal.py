@@ -33,8 +33,8 @@ class Step:
     """Permissions to set, 0 for the usual ones; of ``rmdir`` those to restore."""
     slot: str = ""
     """Name in the staging directory: first what is new, after the step what was there before."""
-    staged: int = 0
-    """Inode of the staged content."""
+    staged: Signature | None = None
+    """The staged content; an inode's number alone may be given to another file at once."""
     seen: Signature | None = None
     """What must be there for the step to be right."""
 
@@ -96,7 +96,7 @@ def in_phase(journal: Journal, phase: Phase) -> Journal:
 
 def _parse(data: Mapping[str, Any]) -> Journal:
     steps = tuple(
-        Step(**{**step, "seen": Signature(**step["seen"]) if step["seen"] else None})
+        Step(**{**step, "seen": _signature(step["seen"]), "staged": _signature(step["staged"])})
         for step in data["steps"]
     )
     outcome = {
@@ -104,6 +104,10 @@ def _parse(data: Mapping[str, Any]) -> Journal:
     }
     owner = tuple(data["owner"]) if data["owner"] else None
     return Journal(**{**data, "steps": steps, "outcome": outcome, "owner": owner})
+
+
+def _signature(data: Mapping[str, int] | None) -> Signature | None:
+    return Signature(**data) if data else None
 
 
 def _sync_folder(folder: Path) -> None:

@@ -12,7 +12,7 @@ from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.beneath import exchange
 from orchestrator.workspace.contents import Digester, read_chunks
 from orchestrator.workspace.journal import Op, Step
-from orchestrator.workspace.node import PERMISSIONS, Change, Node
+from orchestrator.workspace.node import PERMISSIONS, Change, Node, Signature, signature
 from orchestrator.workspace.tree import Tree
 
 OpenContent = Callable[[Change], AbstractContextManager[int]]
@@ -81,7 +81,9 @@ class Stager:
                 self.steps.append(Step("mkdir", above))
             self._made.add(above)
 
-    def _copy(self, slot: str, change: Change, new: Node, owner: tuple[int, int] | None) -> int:
+    def _copy(
+        self, slot: str, change: Change, new: Node, owner: tuple[int, int] | None
+    ) -> Signature:
         digester = Digester()
         fd = os.open(slot, _NEW, 0o600, dir_fd=self.fd)
         try:
@@ -91,7 +93,7 @@ class Stager:
                     if digester.size > new.size:
                         break
                     _write_all(fd, data)
-            if digester.sha256 != new.sha256:
+            if (digester.size, digester.sha256) != (new.size, new.sha256):
                 raise WorkspaceError(
                     f"{change.path!r}: its content in the box changed after it was looked at; "
                     "nothing was applied",
@@ -100,15 +102,15 @@ class Stager:
             if owner is not None:
                 os.fchown(fd, *owner)
             os.fchmod(fd, new.mode & PERMISSIONS)
-            return os.fstat(fd).st_ino
+            return signature(os.fstat(fd))
         finally:
             os.close(fd)
 
-    def _link(self, slot: str, new: Node, owner: tuple[int, int] | None) -> int:
+    def _link(self, slot: str, new: Node, owner: tuple[int, int] | None) -> Signature:
         os.symlink(new.target, slot, dir_fd=self.fd)
         if owner is not None:
             os.chown(slot, *owner, dir_fd=self.fd, follow_symlinks=False)
-        return os.stat(slot, dir_fd=self.fd, follow_symlinks=False).st_ino
+        return signature(os.stat(slot, dir_fd=self.fd, follow_symlinks=False))
 
     def _owner_of(self, path: str) -> tuple[int, int] | None:
         """A file that is replaced keeps its owner, where the caller may choose."""
