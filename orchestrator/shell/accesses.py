@@ -6,8 +6,8 @@ from orchestrator.schema.decision import Risk
 from orchestrator.shell import places
 from orchestrator.shell.analysis import Span
 from orchestrator.shell.quoting import DYNAMIC
-from orchestrator.shell.reading import Reading
 from orchestrator.shell.scope import Scope
+from orchestrator.shell.setting import Site
 
 _WRITE_RISKS: dict[str, tuple[Risk, str]] = {
     "socket": ("remote_code", "opens a network connection from the shell"),
@@ -18,8 +18,9 @@ _WRITE_RISKS: dict[str, tuple[Risk, str]] = {
 }
 
 
-def judge_write(shape: str, span: Span, scope: Scope, reading: Reading) -> None:
+def judge_write(shape: str, span: Span, site: Site) -> None:
     """Record a write and report one that outlives the work or leaves it."""
+    scope, reading = site.scope, site.reading
     path = scope.absolute(shape)
     probe = path if path is not None else "/" + shape
     if path is not None and DYNAMIC not in path:
@@ -31,10 +32,9 @@ def judge_write(shape: str, span: Span, scope: Scope, reading: Reading) -> None:
     reading.report(risk, f"{reason}: {shape}", span, severity="high" if kind == "device" else "ask")
 
 
-def judge_read(
-    shape: str, span: Span, scope: Scope, reading: Reading, *, shows: bool = True
-) -> None:
+def judge_read(shape: str, span: Span, site: Site, *, shows: bool = True) -> None:
     """Record a read and report one of a key; ``shows`` when its content is printed."""
+    scope, reading = site.scope, site.reading
     path = scope.absolute(shape)
     probe = path if path is not None else "/" + shape
     if path is not None and DYNAMIC not in path:

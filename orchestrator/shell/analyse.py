@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from orchestrator.shell.analysis import Analysis, Finding
-from orchestrator.shell.reading import OverLimitError, Reading
 from orchestrator.shell.braces import TooManyWordsError
+from orchestrator.shell.reading import OverLimitError, Reading
 from orchestrator.shell.scope import Places, Scope
 from orchestrator.shell.setting import Code, Setting, Site
 from orchestrator.shell.source import Anchor

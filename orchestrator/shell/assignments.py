@@ -11,55 +11,54 @@ from orchestrator.shell.builtins import assign
 from orchestrator.shell.commands import judge_command
 from orchestrator.shell.output import Output
 from orchestrator.shell.quoting import DYNAMIC
-from orchestrator.shell.setting import Environment, Site
+from orchestrator.shell.setting import Environment
 from orchestrator.shell.source import Source
-from orchestrator.shell.words import Words
+from orchestrator.shell.standing import Standing
 
 
-def read_prefix(node: Node, words: Words, source: Source, site: Site) -> Environment:
+def read_prefix(node: Node, at: Standing) -> Environment:
     """Judge the assignments in front of a command; they hold for it alone."""
     pairs: list[tuple[str, str | None]] = []
     for child in node.children:
         if child.type == "command_name":
             break
         if child.type == "variable_assignment":
-            name, value = _parts(child, words, source)
-            assign(name, value, site, keep=False)
+            name, value = _parts(child, at)
+            assign(name, value, at.site, keep=False)
             pairs.append((name, value.value))
     return tuple(pairs)
 
 
-def assign_all(nodes: Iterable[Node], words: Words, source: Source, site: Site) -> None:
+def assign_all(nodes: Iterable[Node], at: Standing) -> None:
     """Set variables in the shell itself."""
     for node in nodes:
         if node.type != "variable_assignment":
             continue
         array = node.child_by_field_name("value")
         if array is not None and array.type == "array":
-            _assign_array(node, array, words, source, site)
+            _assign_array(node, array, at)
             continue
-        name, value = _parts(node, words, source)
-        assign(name, value, site)
-        outputs = site.reading.outputs_in(value.span)
+        name, value = _parts(node, at)
+        assign(name, value, at.site)
+        outputs = at.site.reading.outputs_in(value.span)
         if outputs:
-            site.scope.origins[name] = outputs[-1]
+            at.site.scope.origins[name] = outputs[-1]
 
 
-def declare(node: Node, words: Words, source: Source, site: Site) -> Output:
+def declare(node: Node, at: Standing) -> Output:
     """Read ``export``, ``declare``, ``local``, ``readonly``, ``unset`` as the commands they are."""
     argv: list[Word] = []
     for child in node.children:
         if child.type == "variable_assignment":
-            assign_all([child], words, source, site)
-            text = source.of(child)
-            argv.append(_plain(text.partition("=")[0], child, source))
-        elif child.type != "comment":
-            argv += (
-                words.expand([child])
-                if child.is_named
-                else [_plain(source.of(child), child, source)]
-            )
-    return judge_command(argv, site)
+            assign_all([child], at)
+            text = at.source.of(child).partition("=")[0]
+            argv.append(Word(text, text, at.source.span(child), shape=text))
+        elif child.is_named and child.type != "comment":
+            argv += at.words.expand([child])
+        elif not child.is_named:
+            text = at.source.of(child)
+            argv.append(Word(text, text, at.source.span(child), shape=text))
+    return judge_command(argv, at.site)
 
 
 def assigned_names(node: Node, source: Source) -> set[str]:
@@ -76,29 +75,35 @@ def assigned_names(node: Node, source: Source) -> set[str]:
     return found
 
 
-def _parts(node: Node, words: Words, source: Source) -> tuple[str, Word]:
+def _parts(node: Node, at: Standing) -> tuple[str, Word]:
+    source = at.source
     name = node.child_by_field_name("name")
     value = node.child_by_field_name("value")
     text = source.of(name) if name is not None else ""
     span = source.span(value) if value is not None else source.span(node)
-    shape = words.text(value) if value is not None else ""
-    if any(child.type == "+=" for child in node.children):
-        shape = DYNAMIC + shape
+    shape = at.words.text(value) if value is not None else ""
+    if _appends(node):
+        old = at.site.scope.lookup(text)
+        shape = (old if isinstance(old, str) else DYNAMIC) + shape
     raw = source.of(value) if value is not None else ""
     return text, Word(None if DYNAMIC in shape else shape, raw, span, shape=shape)
 
 
-def _assign_array(node: Node, array: Node, words: Words, source: Source, site: Site) -> None:
-    name = node.child_by_field_name("name")
+def _appends(node: Node) -> bool:
+    return any(child.type == "+=" for child in node.children)
+
+
+def _assign_array(node: Node, array: Node, at: Standing) -> None:
     items = [
-        word.shape for child in array.children if child.is_named for word in words.expand([child])
+        word.shape
+        for child in array.children
+        if child.is_named
+        for word in at.words.expand([child])
     ]
-    if name is not None:
-        appended = any(child.type == "+=" for child in node.children)
-        old = site.scope.lookup(source.of(name)) if appended else ()
-        before = old if isinstance(old, tuple) else (old,)
-        site.scope.assign(source.of(name), (*before, *items))
-
-
-def _plain(text: str, node: Node, source: Source) -> Word:
-    return Word(text, text, source.span(node), shape=text)
+    field = node.child_by_field_name("name")
+    if field is None:
+        return
+    name = at.source.of(field)
+    old = at.site.scope.lookup(name) if _appends(node) else ()
+    before = old if isinstance(old, tuple) else (old,)
+    at.site.scope.assign(name, (*before, *items))

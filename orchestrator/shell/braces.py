@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 MAX_BRACE_WORDS = 256
 """More words than this from one word are not listed but reported as over the limit."""
@@ -57,7 +58,7 @@ def _alternatives(text: str, start: int) -> tuple[int, list[str]]:
             depth -= 1
             if depth == 0:
                 edges = [start, *commas, index]
-                inner = [text[a + 1 : b] for a, b in zip(edges, edges[1:], strict=False)]
+                inner = [text[a + 1 : b] for a, b in pairwise(edges)]
                 parts = inner if commas else _sequence(inner[0])
                 return (index + 1, parts) if parts else (0, [])
     return 0, []

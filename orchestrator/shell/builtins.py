@@ -27,7 +27,7 @@ def find_builtin(name: str) -> Builtin | None:
 
 def assign(name: str, value: Word, site: Site, *, keep: bool = True) -> None:
     """Set a variable and judge what that does to later programs."""
-    is_code = judge_variable(name, value.shape, value.span, site.scope, site.reading)
+    is_code = judge_variable(name, value, site)
     if is_code and value.value is not None:
         code = Code(value.shape, anchor_in(value, value.shape))
         site.nested.shell(code, site.inner(name, feed=NOTHING).forked())

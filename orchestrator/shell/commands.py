@@ -90,9 +90,9 @@ def _judge_known(spec: Spec, words: list[Word], site: Site) -> Output:
         inner = list(run.words)
         if use.spec.appends and not any("{" in word.shape for word in inner):
             inner.append(_unseen(words[0]))
-        _run_inner(inner, words[0].shape, Wrap(replaces="{}"), fork)
+        _run_inner(inner, Wrap(replaces="{}"), label=words[0].shape, site=fork)
     if wraps is not None and (use.tail or wraps.appends):
-        return _follow(wraps, use, words, fork)
+        return _follow(wraps, use, words=words, site=fork)
     return printed(words, use, site)
 
 
@@ -153,7 +153,7 @@ def _judge_remote(spec: Spec | None, words: Sequence[Word], site: Site) -> None:
         site.reading.report("publishes", f"runs {words[0].raw} on another machine", span_of(words))
 
 
-def _follow(wraps: Wrap, use: Invocation, words: Sequence[Word], site: Site) -> Output:
+def _follow(wraps: Wrap, use: Invocation, *, words: Sequence[Word], site: Site) -> Output:
     """Judge the command inside a wrapper."""
     environment = site.setting.environment
     for word in use.assignments:
@@ -172,10 +172,10 @@ def _follow(wraps: Wrap, use: Invocation, words: Sequence[Word], site: Site) -> 
         inner.append(_unseen(words[0]))
         if len(inner) == 1:
             return Output("data")
-    return _run_inner(inner, label, wraps, replace(site, setting=setting))
+    return _run_inner(inner, wraps, label=label, site=replace(site, setting=setting))
 
 
-def _run_inner(inner: list[Word], label: str, wraps: Wrap, site: Site) -> Output:
+def _run_inner(inner: list[Word], wraps: Wrap, *, label: str, site: Site) -> Output:
     setting = site.setting
     if setting.depth >= MAX_DEPTH:
         raise OverLimitError(f"commands nested more than {MAX_DEPTH} levels deep")

@@ -15,8 +15,7 @@ from orchestrator.shell.exhaustion import judge_function, judge_loop
 from orchestrator.shell.output import NOTHING, Output, join_outputs
 from orchestrator.shell.quoting import DYNAMIC
 from orchestrator.shell.setting import Site
-from orchestrator.shell.source import Source
-from orchestrator.shell.words import Words
+from orchestrator.shell.standing import Standing
 
 _MAX_UNROLLED = 16
 """A loop over a longer list is read once, with its variable not static."""
@@ -24,12 +23,8 @@ _MAX_UNROLLED = 16
 _BRANCHES = frozenset({"elif_clause", "else_clause", "case_item", "do_group", "compound_statement"})
 
 
-class Walking(Protocol):
+class Walking(Standing, Protocol):
     """What control flow needs of the walker."""
-
-    source: Source
-    site: Site
-    words: Words
 
     def visit(self, node: Node) -> Output:
         """Read one node."""
@@ -60,7 +55,7 @@ def read_branches(walker: Walking, node: Node) -> Output:
 
 def read_while(walker: Walking, node: Node) -> Output:
     """Read a loop with a condition; what its body sets is not static from the start."""
-    judge_loop(node, walker.source, walker.site.reading)
+    judge_loop(node, walker)
     for name in assigned_names(node, walker.source):
         walker.site.scope.assign(name, DYNAMIC)
     return walker.maybe(statements(node))
@@ -112,7 +107,7 @@ def read_function(walker: Walking, node: Node) -> Output:
         return NOTHING
     text = walker.source.of(name)
     site = walker.site
-    judge_function(text, body, walker.source, site.reading)
+    judge_function(text, body, walker)
     site.scope.functions[text] = (walker.source, body)
     setting = replace(
         site.setting,

@@ -7,21 +7,19 @@ import posixpath
 from orchestrator.shell import places
 from orchestrator.shell.analysis import Span, Word
 from orchestrator.shell.quoting import DYNAMIC
-from orchestrator.shell.reading import Reading
-from orchestrator.shell.scope import Scope
+from orchestrator.shell.setting import Site
 
 _HINT = "name single files of the workspace, or move them aside instead"
 
 
-def judge_delete(word: Word, scope: Scope, reading: Reading, *, tree: bool) -> None:
+def judge_delete(word: Word, site: Site, *, tree: bool) -> None:
     """Report the loss of a tree, of unseen targets, or of anything outside the workspace."""
-    delete_path(word.shape, word.span, scope, reading, tree=tree, glob=word.glob)
+    delete_path(word.shape, word.span, site, tree=tree, glob=word.glob)
 
 
-def delete_path(  # noqa: PLR0913 - one path, and the two ways it can be more than one file
-    shape: str, span: Span, scope: Scope, reading: Reading, *, tree: bool, glob: bool = False
-) -> None:
+def delete_path(shape: str, span: Span, site: Site, *, tree: bool, glob: bool = False) -> None:
     """The same for a path from nested code."""
+    scope, reading = site.scope, site.reading
     path = scope.absolute(shape)
     if path is not None and places.kind_of(path) == "harmless":
         return

@@ -40,17 +40,17 @@ def _judge(effect: Effect, code: Code, site: Site) -> None:
             site.nested.command(words, site)
     elif kind == "python":
         judge_code("python", Code(text, Anchor(span, None)), site)
-    elif kind in {"delete", "delete_tree"}:
+    elif kind == "delete" or kind == "delete_tree":  # noqa: PLR1714 - narrows the literal
         glob = bool(_GLOB_MARKS.intersection(text))
-        delete_path(text, span, scope, reading, tree=kind == "delete_tree", glob=glob)
+        delete_path(text, span, site, tree=kind == "delete_tree", glob=glob)
     elif kind == "move":
         path = scope.absolute(text)
         if path is not None and not scope.inside(path):
-            delete_path(text, span, scope, reading, tree=False)
+            delete_path(text, span, site, tree=False)
     elif kind == "write":
-        judge_write(text, span, scope, reading)
+        judge_write(text, span, site)
     elif kind == "read":
-        judge_read(text, span, scope, reading)
+        judge_read(text, span, site)
     else:
         reading.report(kind, effect.reason, span)
 

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from tree_sitter import Node
 
-from orchestrator.shell.reading import Reading
 from orchestrator.shell.source import Source
+from orchestrator.shell.standing import Standing
 
 
-def judge_function(name: str, body: Node, source: Source, reading: Reading) -> None:
+def judge_function(name: str, body: Node, at: Standing) -> None:
     """Report a function that starts itself in a pipeline or in the background."""
-    calls = _calls(name, body, source)
+    calls = _calls(name, body, at.source)
     if not calls:
         return
     if len(calls) > 1 or any(_runs_beside(call, body) for call in calls):
-        reading.report(
-            "exhaustion", f"function {name} starts itself again and again", source.span(body),
+        at.site.reading.report(
+            "exhaustion", f"function {name} starts itself again and again", at.source.span(body),
             severity="high",
         )  # fmt: skip
 
 
-def judge_loop(node: Node, source: Source, reading: Reading) -> None:
+def judge_loop(node: Node, at: Standing) -> None:
     """Report an endless loop that starts background processes."""
-    text = source.of(node)
+    text = at.source.of(node)
     if node.type == "for_statement":
         return
     head = text.split("do", 1)[0].replace(" ", "")
@@ -30,10 +30,10 @@ def judge_loop(node: Node, source: Source, reading: Reading) -> None:
         ("whiletrue", "while:", "untilfalse", "while((1", "for((;;", "while[1")
     )
     if endless and any(child.type == "&" for child in _descendants(node)):
-        reading.report(
+        at.site.reading.report(
             "exhaustion",
             "an endless loop that starts processes",
-            source.span(node),
+            at.source.span(node),
             severity="high",
         )
 

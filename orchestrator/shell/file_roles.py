@@ -13,19 +13,19 @@ _SCRATCH = "/tmp/"  # noqa: S108 - a place to judge, not to use
 def judge_shown(part: Part) -> None:
     """A file whose content is printed."""
     if not part.site.setting.remote:
-        judge_read(part.word.shape, part.word.span, part.site.scope, part.site.reading)
+        judge_read(part.word.shape, part.word.span, part.site)
 
 
 def judge_copied(part: Part) -> None:
     """A file that is read but not printed."""
     if not part.site.setting.remote:
-        judge_read(part.word.shape, part.word.span, part.site.scope, part.site.reading, shows=False)
+        judge_read(part.word.shape, part.word.span, part.site, shows=False)
 
 
 def judge_written(part: Part) -> None:
     """A file that is written; ``-`` is standard output."""
     if part.word.shape != "-" and not part.site.setting.remote:
-        judge_write(part.word.shape, part.word.span, part.site.scope, part.site.reading)
+        judge_write(part.word.shape, part.word.span, part.site)
 
 
 def judge_edited(part: Part) -> None:
@@ -53,18 +53,18 @@ def judge_replaced(part: Part) -> None:
 def judge_removed(part: Part) -> None:
     """A path that is deleted, as a tree when an option says so."""
     tree = part.use.has(*part.use.spec.deletes_with)
-    judge_delete(part.word, part.site.scope, part.site.reading, tree=tree)
+    judge_delete(part.word, part.site, tree=tree)
 
 
 def judge_moved(part: Part) -> None:
     """A path that goes away from where it was."""
     path, site = part.path, part.site
     if path is None or (not site.scope.inside(path) and not path.startswith(_SCRATCH)):
-        judge_delete(part.word, site.scope, site.reading, tree=False)
+        judge_delete(part.word, site, tree=False)
     elif path == site.scope.places.workspace:
-        judge_delete(part.word, site.scope, site.reading, tree=True)
+        judge_delete(part.word, site, tree=True)
     else:
-        judge_write(part.word.shape, part.word.span, site.scope, site.reading)
+        judge_write(part.word.shape, part.word.span, site)
     judge_copied(part)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from tree_sitter import Node
 
@@ -36,7 +37,7 @@ def judge_tree(source: Source, reading: Reading) -> None:
         if not children:
             continue
         if node.type not in _FREE_TEXT:
-            _judge_gaps(node, children, source, reading)
+            _judge_gaps(node, source, reading)
         if node.type == "heredoc_redirect":
             _judge_heredoc(node, source, reading)
         stack.extend((child, depth + 1) for child in children)
@@ -61,7 +62,7 @@ def lost_dashes(node: Node, source: Source) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     if node.type != "redirected_statement":
         return found
-    for child, following in zip(node.children, node.children[1:], strict=False):
+    for child, following in pairwise(node.children):
         gap = source.data[child.end_byte : following.start_byte]
         if gap.strip() == b"-" and following.type == "heredoc_redirect" and gap[:1].isspace():
             start = child.end_byte + gap.index(b"-")
@@ -69,11 +70,11 @@ def lost_dashes(node: Node, source: Source) -> list[tuple[int, int]]:
     return found
 
 
-def _judge_gaps(node: Node, children: list[Node], source: Source, reading: Reading) -> None:
+def _judge_gaps(node: Node, source: Source, reading: Reading) -> None:
     """Report text that no node covers."""
     at = node.start_byte
     dashes = {start for start, _ in lost_dashes(node, source)}
-    for child in children:
+    for child in node.children:
         if any(at <= dash < child.start_byte for dash in dashes):
             continue
         if child.start_byte > at and not _is_blank(source.data[at : child.start_byte]):

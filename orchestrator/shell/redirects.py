@@ -16,7 +16,7 @@ from orchestrator.shell.output import NOTHING, Output
 from orchestrator.shell.quoting import DYNAMIC
 from orchestrator.shell.setting import Code, Site
 from orchestrator.shell.source import Anchor, Source
-from orchestrator.shell.words import Words
+from orchestrator.shell.standing import Standing
 
 REDIRECT_TYPES = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect", "ERROR"})
 HEREDOC_PARTS = frozenset({"heredoc_start", "heredoc_body", "heredoc_end", "file_redirect",
@@ -49,10 +49,11 @@ class Redirections:
         )
 
 
-def read_redirects(node: Node, words: Words, source: Source, site: Site) -> Redirections:
+def read_redirects(node: Node, at: Standing) -> Redirections:
     """Read and judge the redirections among a node's children."""
     read = Redirections()
-    reader = _Reader(read, words, source, site)
+    reader = _Reader(read, at)
+    source = at.source
     for child in node.children:
         if child.type == "file_redirect":
             reader.file(child)
@@ -63,7 +64,7 @@ def read_redirects(node: Node, words: Words, source: Source, site: Site) -> Redi
     return read
 
 
-def finish(read: Redirections, argv: Sequence[Word], output: Output, site: Site) -> Output:
+def finish(read: Redirections, output: Output, *, argv: Sequence[Word], site: Site) -> Output:
     """Say what is left on standard output, and remember what went into files."""
     if not read.targets:
         return output
@@ -101,11 +102,11 @@ def _judge_truncation(path: str, span: Span, site: Site) -> None:
 
 
 class _Reader:
-    def __init__(self, read: Redirections, words: Words, source: Source, site: Site) -> None:
+    def __init__(self, read: Redirections, at: Standing) -> None:
         self.read = read
-        self.words = words
-        self.source = source
-        self.site = site
+        self.words = at.words
+        self.source = at.source
+        self.site = at.site
 
     def file(self, node: Node) -> None:
         operator = _operator(node, self.source)
@@ -132,22 +133,21 @@ class _Reader:
         writes = operator in _WRITING
         value = None if DYNAMIC in shape else shape
         self.read.redirects.append(Redirect(operator, value, span, writes=writes))
-        self._judge(operator, descriptor, shape, targets[0])
+        self._judge(operator, descriptor, shape=shape, target=targets[0])
 
-    def _judge(self, operator: str, descriptor: str, shape: str, target: Node) -> None:
-        scope, reading = self.site.scope, self.site.reading
+    def _judge(self, operator: str, descriptor: str, *, shape: str, target: Node) -> None:
         span = self.source.span(target)
         if target.type == "process_substitution":
             if operator == "<":
-                outputs = reading.outputs_in(span)
+                outputs = self.site.reading.outputs_in(span)
                 self.read.feed = outputs[-1] if outputs else Output("data")
             return
         if operator in _WRITING:
-            judge_write(shape, span, scope, reading)
+            judge_write(shape, span, self.site)
             if descriptor in {"", "1"} and operator != "<>":
                 self.read.targets.append((operator, shape, span))
         if operator in {"<", "<>", "<&"}:
-            judge_read(shape, span, scope, reading)
+            judge_read(shape, span, self.site)
             if descriptor in {"", "0"}:
                 self.read.feed = self._file_output(shape)
 

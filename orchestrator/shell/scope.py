@@ -84,6 +84,7 @@ class Scope:
     def assign(self, name: str, value: Value) -> None:
         """Set a variable."""
         self.variables[name] = value
+        self.origins.pop(name, None)
 
     def merge(self, other: Scope) -> None:
         """Forget what differs after a part that may or may not have run; ``other`` is before it."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from orchestrator.shell.analysis import Word
 from orchestrator.shell.invocation import Invocation
-from orchestrator.shell.printing import span_of
 from orchestrator.shell.part import Part
+from orchestrator.shell.printing import span_of
 from orchestrator.shell.roles import judge_part
 from orchestrator.shell.rules import Facts, holds
 from orchestrator.shell.scripts import run_file, run_input, sources_of
@@ -36,7 +36,7 @@ def judge_use(argv: Sequence[Word], use: Invocation, site: Site) -> None:
             "opaque", f"which {label} command it is cannot be seen", use.unread_sub.span
         )
     for level in range(len(use.specs)):
-        _judge_rules(level, argv, use, site, label=label)
+        _judge_rules(use, level, argv=argv, site=site)
     for option in use.options:
         if option.value is not None and (role := _option_role(use, option.name)):
             shown = f"{label} {option.name}"
@@ -57,15 +57,13 @@ def judge_use(argv: Sequence[Word], use: Invocation, site: Site) -> None:
         run_input(spec.stdin, span, site)
 
 
-def _judge_rules(
-    level: int, argv: Sequence[Word], use: Invocation, site: Site, *, label: str
-) -> None:
+def _judge_rules(use: Invocation, level: int, *, argv: Sequence[Word], site: Site) -> None:
     """Judge by the program's entry (level 0) or that of a sub-command; each sees what follows it."""
     spec = use.specs[level]
     span = span_of(argv)
     report = site.reading.report
     if spec.risk is not None:
-        reason = spec.reason or f"{label} needs a yes"
+        reason = spec.reason or f"{' '.join(use.sub[:level])} needs a yes"
         report(spec.risk, reason, span, severity=spec.severity, hint=spec.hint)
     if not spec.rules:
         return

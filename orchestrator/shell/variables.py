@@ -8,11 +8,11 @@ from importlib import resources
 
 from pydantic import BaseModel, ConfigDict
 
-from orchestrator.shell.analysis import Span
+from orchestrator.shell.analysis import Word
 from orchestrator.shell.programs import read_table
 from orchestrator.shell.quoting import DYNAMIC
-from orchestrator.shell.reading import Reading
-from orchestrator.shell.scope import OLD_PATH, Scope
+from orchestrator.shell.scope import OLD_PATH
+from orchestrator.shell.setting import Site
 
 _SYSTEM_DIRECTORY = re.compile(r"/(usr/(local/)?)?s?bin|/usr/(lib|local)/\S+|/opt/\S+")
 _PROJECT_DIRECTORY = re.compile(r"(.*/)?(node_modules/\.bin|\.?venv/bin|env/bin|vendor/bin)")
@@ -67,10 +67,11 @@ def is_harmless_program(text: str) -> bool:
     return _harmless().search(text) is not None
 
 
-def judge_variable(name: str, shape: str, span: Span, scope: Scope, reading: Reading) -> bool:
+def judge_variable(name: str, value: Word, site: Site) -> bool:
     """Report an assignment that changes what programs run; say whether the value is code."""
+    shape, span, reading = value.shape, value.span, site.reading
     if _harmful().fullmatch(name):
-        _judge_value(name, shape, span, reading)
+        _judge_value(name, value, site)
         return False
     match = _names().fullmatch(name)
     if match is None:
@@ -86,34 +87,41 @@ def judge_variable(name: str, shape: str, span: Span, scope: Scope, reading: Rea
     elif kind == "configures" and shape:
         reading.report("remote_code", f"{name} replaces the settings programs trust", span)
     elif kind == "search":
-        _judge_search(name, shape, span, scope, reading)
+        _judge_search(name, value, site)
     elif kind == "programs":
-        _judge_programs(shape, span, scope, reading)
+        _judge_programs(value, site)
     return False
 
 
-def _judge_value(name: str, shape: str, span: Span, reading: Reading) -> None:
+def _judge_value(name: str, value: Word, site: Site) -> None:
     for names, harm in _table().harmful.items():
-        if re.fullmatch(names, name) and re.search(harm, shape):
-            reading.report("remote_code", f"{name} makes programs run or load other code", span)
+        if re.fullmatch(names, name) and re.search(harm, value.shape):
+            site.reading.report(
+                "remote_code", f"{name} makes programs run or load other code", value.span
+            )
 
 
-def _judge_search(name: str, shape: str, span: Span, scope: Scope, reading: Reading) -> None:
-    for entry in shape.split(":"):
+def _judge_search(name: str, value: Word, site: Site) -> None:
+    scope = site.scope
+    for entry in value.shape.split(":"):
         path = scope.absolute(entry) if entry else scope.cwd
         if entry == DYNAMIC or (path is not None and (scope.inside(path) or _is_system(path))):
             continue
-        reading.report("remote_code", f"{name} loads code from outside the workspace", span)
+        site.reading.report(
+            "remote_code", f"{name} loads code from outside the workspace", value.span
+        )
 
 
-def _judge_programs(shape: str, span: Span, scope: Scope, reading: Reading) -> None:
+def _judge_programs(value: Word, site: Site) -> None:
     """Report directories that come before the old PATH and are neither system nor project tools."""
-    for entry in shape.split(":"):
+    for entry in value.shape.split(":"):
         if entry == OLD_PATH:
             return
-        path = scope.absolute(entry) or entry
+        path = site.scope.absolute(entry) or entry
         if not (_is_system(path) or _PROJECT_DIRECTORY.fullmatch(path)):
-            reading.report("remote_code", f"PATH puts {entry} before the system's programs", span)
+            site.reading.report(
+                "remote_code", f"PATH puts {entry} before the system's programs", value.span
+            )
 
 
 def _is_system(path: str) -> bool:

@@ -114,14 +114,14 @@ class Walker:
         child = self.at(replace(self.site.forked(), setting=setting))
         output = child.sequence(node)
         if any(part.type == "file_redirect" for part in node.children):
-            read = redirects.read_redirects(node, child.words, self.source, child.site)
+            read = redirects.read_redirects(node, child)
             output = read.feed or output
         self.site.reading.outputs.append((self.source.span(node), output))
         return output.text if output.kind == "text" else None
 
     def command(self, node: Node) -> Output:
         """Read a simple command with the redirections in and around it."""
-        pairs = assignments.read_prefix(node, self.words, self.source, self.site)
+        pairs = assignments.read_prefix(node, self)
         around = self.pending.pop(node.id, [])
         argv = self._argv(node)
         read = self._redirections([node, *around])
@@ -130,7 +130,7 @@ class Walker:
         argv += [dash for outer in around for dash in self._lost_dashes(outer)]
         site = self._redirected_site(read, self.source.span(node), pairs)
         output = judge_command(argv, site) if argv else NOTHING
-        return redirects.finish(read, argv, output, site)
+        return redirects.finish(read, output, argv=argv, site=site)
 
     def _argv(self, node: Node) -> list[Word]:
         words: list[Word] = []
@@ -148,7 +148,7 @@ class Walker:
     def _redirections(self, nodes: Sequence[Node]) -> redirects.Redirections:
         read = redirects.Redirections()
         for node in nodes:
-            read = read.joined(redirects.read_redirects(node, self.words, self.source, self.site))
+            read = read.joined(redirects.read_redirects(node, self))
         return read
 
     def _redirected_site(
@@ -169,7 +169,7 @@ class Walker:
         if body is None:
             read = self._redirections([node])
             site = self._redirected_site(read, self.source.span(node))
-            output = redirects.finish(read, [], NOTHING, site)
+            output = redirects.finish(read, NOTHING, argv=[], site=site)
         else:
             self.pending.setdefault(_last_command(body).id, []).append(node)
             output = self.visit(body)
@@ -180,7 +180,7 @@ class Walker:
         read = self._redirections(self.pending.pop(node.id))
         site = self._redirected_site(read, (0, 0))
         output = self.at(site).visit(node)
-        return redirects.finish(read, [], output, site)
+        return redirects.finish(read, output, argv=[], site=site)
 
     def _after_heredoc(self, node: Node, output: Output) -> Output:
         """Read what stands on a heredoc's first line after its mark; the tree hides it in there."""
@@ -237,12 +237,12 @@ class Walker:
     def assignment(self, node: Node) -> Output:
         """Read assignments that stand alone."""
         nodes = node.children if node.type == "variable_assignments" else [node]
-        assignments.assign_all(nodes, self.words, self.source, self.site)
+        assignments.assign_all(nodes, self)
         return NOTHING
 
     def declaration(self, node: Node) -> Output:
         """Read ``export`` and its kin."""
-        return assignments.declare(node, self.words, self.source, self.site)
+        return assignments.declare(node, self)
 
     def test(self, node: Node) -> Output:
         """Read the substitutions of ``[[ … ]]`` and ``[ … ]``."""

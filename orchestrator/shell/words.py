@@ -68,8 +68,7 @@ class Words:
         words: list[Word] = []
         for alternative in expand_braces(pattern):
             live = expand_tilde(alternative, self._scope) if alternative[:1] == "~" else alternative
-            for piece in _split(live):
-                words.append(_word(piece, raw=raw, span=span, splits=splits))
+            words += [_word(piece, raw=raw, span=span, splits=splits) for piece in _split(live)]
         return words
 
     def text(self, node: Node) -> str:

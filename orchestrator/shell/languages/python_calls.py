@@ -50,8 +50,6 @@ _READERS = frozenset({"read_text", "read_bytes"})
 def judge_call(node: ast.Call, names: Names) -> Iterator[Effect]:
     """Yield what the call does; nothing for calls that matter to nobody."""
     name = names.dotted(node.func)
-    first = node.args[0] if node.args else None
-    last = name.rpartition(".")[2]
     if DYNAMIC in name:
         yield _effect("opaque", reason="calls something whose name is computed")
     elif _SHELL.fullmatch(name):
@@ -62,26 +60,33 @@ def judge_call(node: ast.Call, names: Names) -> Iterator[Effect]:
         yield _spawned(node, names, name)
     elif _EVAL.fullmatch(name):
         yield from _evaluated(node, names)
-    elif _TREES.fullmatch(name):
+    else:
+        found = list(_file_call(node, names, name))
+        yield from found or _rarer(name)
+
+
+def _file_call(node: ast.Call, names: Names, name: str) -> Iterator[Effect]:
+    """Yield what a call does to files."""
+    last = name.rpartition(".")[2]
+    method = node.func.value if isinstance(node.func, ast.Attribute) else None
+    if _TREES.fullmatch(name):
         yield _effect("delete_tree", text=names.text(_argument(node, 0, "path", "name")))
     elif _FILES.fullmatch(name):
         yield _effect("delete", text=_subject(node, names))
-    elif last in {"unlink", "rmdir"} and isinstance(node.func, ast.Attribute) and not node.args:
-        yield _effect("delete", text=names.text(node.func.value))
+    elif last in {"unlink", "rmdir"} and method is not None and not node.args:
+        yield _effect("delete", text=names.text(method))
     elif _MOVES.fullmatch(name):
-        yield _effect("move", text=names.text(first))
+        yield _effect("move", text=names.text(_argument(node, 0, "src")))
         yield _effect("write", text=names.text(_argument(node, 1, "dst")))
     elif _COPIES.fullmatch(name):
-        yield _effect("read", text=names.text(first))
+        yield _effect("read", text=names.text(_argument(node, 0, "src")))
         yield _effect("write", text=names.text(_argument(node, 1, "dst")))
-    elif last in _WRITERS and isinstance(node.func, ast.Attribute):
-        yield _effect("write", text=names.text(node.func.value))
-    elif last in _READERS and isinstance(node.func, ast.Attribute):
-        yield _effect("read", text=names.text(node.func.value))
+    elif last in _WRITERS and method is not None:
+        yield _effect("write", text=names.text(method))
+    elif last in _READERS and method is not None:
+        yield _effect("read", text=names.text(method))
     elif _OPENS.fullmatch(name):
         yield from _opened(node, names)
-    else:
-        yield from _rarer(name)
 
 
 def _rarer(name: str) -> Iterator[Effect]:

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from orchestrator.shell.languages.effect import Effect
 from orchestrator.shell.quoting import DYNAMIC
 
-_ADDRESS = re.compile(
-    r"\s*(?:(?:\d+|\$|/(?:\\.|\[[^\]]*\]|[^/\\\n])*/[IM]*|\\(.)(?:\\.|(?!\1)[^\\\n])*\1[IM]*)"
-    r"(?:\s*[,~+]\s*(?:[~+]?\d+|\$|/(?:\\.|\[[^\]]*\]|[^/\\\n])*/[IM]*))*)?\s*!*\s*"
-)
+_ONE = r"(?:\d+|\$|/(?:\\.|\[[^\]]*\]|[^/\\\n])*/[IM]*|\\(.)(?:\\.|(?!\1)[^\\\n])*\1[IM]*)"
+_OTHER = r"(?:[~+]?\d+|\$|/(?:\\.|\[[^\]]*\]|[^/\\\n])*/[IM]*)"
+_ADDRESS = re.compile(rf"\s*(?:{_ONE}(?:\s*[,~+]\s*{_OTHER})*)?\s*!*\s*")
 _FLAGS = re.compile(r"[gpiImMe0-9]*")
+_LABEL_END = re.compile(r"[;\n}]")
+_TEXT_COMMANDS = frozenset("aic#")
+_FILE_COMMANDS = frozenset("eWwrR")
+_LABEL_COMMANDS = frozenset(":btTqQlL")
+
+
+@dataclass(frozen=True, slots=True)
+class _Substitution:
+    """``s/old/new/flags`` as it was read."""
+
+    new: str
+    flags: str
+    end: int
+    """Where the script goes on, before a ``w`` flag."""
 
 
 def read_sed(code: str) -> list[Effect]:
@@ -27,37 +41,34 @@ def _commands(code: str) -> Iterator[Effect]:
             at += 1
             continue
         address = _ADDRESS.match(code, at)
-        at = address.end() if address else at
-        if at >= len(code):
+        start = address.end() if address is not None else at
+        if start >= len(code):
             return
-        command = code[at]
-        start, at = at, at + 1
+        command = code[start]
+        at = start + 1
         if command in "sy":
-            at = yield from _substitution(code, start)
-        elif command in "ewWrR":
-            end = _line_end(code, at)
-            yield from _line_command(command, code[at:end].strip(), start, end)
-            at = end
-        elif command in "aic#:btT":
-            at = _line_end(code, at) if command in "aic#" else _label_end(code, at)
+            found = _read_substitution(code, start)
+            yield from _substitution_effects(code, start, found)
+            at = found.end if code[found.end : found.end + 1] != "w" else _line_end(code, found.end)
+        elif command in _FILE_COMMANDS:
+            at = _line_end(code, at)
+            yield _line_effect(command, code[start + 1 : at].strip(), (start, at))
+        elif command in _TEXT_COMMANDS:
+            at = _line_end(code, at)
+        elif command in _LABEL_COMMANDS:
+            at = _label_end(code, at)
         elif command == DYNAMIC:
             yield Effect("opaque", start, at, reason="a sed command that is not static")
 
 
-def _line_command(command: str, rest: str, start: int, end: int) -> Iterator[Effect]:
+def _line_effect(command: str, rest: str, span: tuple[int, int]) -> Effect:
     if command == "e":
-        yield Effect("shell", start, end, text=rest or DYNAMIC)
-    elif command in "wW":
-        yield Effect("write", start, end, text=rest)
-    else:
-        yield Effect("read", start, end, text=rest)
+        return Effect("shell", *span, text=rest or DYNAMIC)
+    return Effect("write" if command in "wW" else "read", *span, text=rest)
 
 
-def _substitution(code: str, start: int) -> Iterator[Effect]:
-    """Read ``s/old/new/flags``; a generator that returns where the script goes on."""
-    if start + 1 >= len(code):
-        return len(code)
-    mark = code[start + 1]
+def _read_substitution(code: str, start: int) -> _Substitution:
+    mark = code[start + 1 : start + 2]
     at = start + 2
     ends: list[int] = []
     while at < len(code) and len(ends) < 2:
@@ -67,20 +78,23 @@ def _substitution(code: str, start: int) -> Iterator[Effect]:
             ends.append(at)
         at += 1
     if len(ends) < 2 or code[start] == "y":
-        return at
-    flags = _FLAGS.match(code, at)
-    end = flags.end() if flags else at
-    if "e" in code[at:end]:
-        new = code[ends[0] + 1 : ends[1]]
-        yield Effect("shell", start, end, text=new)
+        return _Substitution("", "", min(at, len(code)))
+    match = _FLAGS.match(code, at)
+    end = match.end() if match is not None else at
+    return _Substitution(code[ends[0] + 1 : ends[1]], code[at:end], end)
+
+
+def _substitution_effects(code: str, start: int, found: _Substitution) -> Iterator[Effect]:
+    end = found.end
+    if "e" in found.flags:
+        yield Effect("shell", start, end, text=found.new)
         yield Effect("remote_code", start, end, reason="runs the lines it has edited")
-    if end < len(code) and code[end] == "w":
+    follows = code[end : end + 1]
+    if follows == "w":
         stop = _line_end(code, end)
         yield Effect("write", end, stop, text=code[end + 1 : stop].strip())
-        return stop
-    if end < len(code) and code[end] == DYNAMIC:
+    elif follows == DYNAMIC:
         yield Effect("opaque", start, end, reason="flags of a sed command that are not static")
-    return end
 
 
 def _line_end(code: str, at: int) -> int:
@@ -89,5 +103,5 @@ def _line_end(code: str, at: int) -> int:
 
 
 def _label_end(code: str, at: int) -> int:
-    found = re.compile(r"[;\n}]").search(code, at)
+    found = _LABEL_END.search(code, at)
     return len(code) if found is None else found.start()

@@ -92,11 +92,11 @@ def _effects(code: str, language: Language, depth: int) -> Iterator[Effect]:
         for match in _compiled(call.find).finditer(code if call.unmasked else masked):
             if call.unmasked and masked[match.start()] != code[match.start()]:
                 continue
-            yield from _called(call, code, match, language, depth)
+            yield from _called(call, match, code=code, language=language, depth=depth)
 
 
 def _called(
-    call: Call, code: str, match: re.Match[str], language: Language, depth: int
+    call: Call, match: re.Match[str], *, code: str, language: Language, depth: int
 ) -> Iterator[Effect]:
     span = match.start(), match.end()
     if call.risk is not None:
