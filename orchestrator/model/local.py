@@ -97,8 +97,17 @@ def _order(weights: Path, key: Secret) -> dict[str, Any]:
         "name": INFO.name,
         "context": INFO.context_window,
         "output": INFO.max_output,
-        "threads": min(4, os.cpu_count() or 1),
+        "threads": threads(os.cpu_count() or 1),
     }
+
+
+def threads(cores: int) -> int:
+    """Return half of the cores, at least one and at most four.
+
+    The engine's threads wait for each other by spinning: where one must share its core with the
+    box, all the others stall, for tens of seconds on two busy cores.
+    """
+    return max(1, min(4, cores // 2))
 
 
 async def _send(process: anyio.abc.Process, order: dict[str, Any]) -> None:

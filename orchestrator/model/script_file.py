@@ -20,10 +20,10 @@ class _Strict(BaseModel):
 
 
 class ScriptedPrices(_Strict):
-    """US dollars per million tokens, so that cost limits can be scripted."""
+    """US dollars per million tokens; a script costs nothing unless a test wants it to."""
 
-    input: float | None = Field(default=None, ge=0)
-    output: float | None = Field(default=None, ge=0)
+    input: float = Field(default=0.0, ge=0)
+    output: float = Field(default=0.0, ge=0)
     cache_read: float | None = Field(default=None, ge=0)
     cache_write: float | None = Field(default=None, ge=0)
 

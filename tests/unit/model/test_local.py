@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from orchestrator.errors import ConfigError
-from orchestrator.model.local import open_local, serve_local, weights_path
+from orchestrator.model.local import open_local, serve_local, threads, weights_path
 
 
 def alive(pid: int) -> bool:
@@ -94,3 +94,8 @@ def test_open_local_is_ready_to_be_asked() -> None:
             assert client.info.input_price == 0
 
     anyio.run(scene)
+
+
+def test_engine_leaves_half_of_the_cores() -> None:
+    """The box and the harness go on working while the model thinks."""
+    assert [threads(cores) for cores in (1, 2, 4, 8, 64)] == [1, 1, 2, 4, 4]
