@@ -52,8 +52,8 @@ class Copier:
     def put(self, directory: str, archive: Iterable[bytes]) -> None:
         """Unpack a tar stream into a directory of the mount, owners as in its headers."""
         with translated(f"copy files into {directory}"):
-            # The transport streams any iterable in chunks.
-            self.engine.api.put_archive(self.container, directory, archive)
+            # The transport streams an iterator; of a list it would make form fields.
+            self.engine.api.put_archive(self.container, directory, iter(archive))
 
     def get(self, directory: str) -> Iterator[bytes]:
         """Yield the directory as a tar stream; its members begin with the directory's name."""
@@ -108,9 +108,9 @@ def require_volume(engine: Engine, name: str, *, session: SessionId) -> None:
         )
 
 
-def remove_volume(engine: Engine, name: str) -> None:
+def remove_volume(engine: Engine, name: str, *, patience_s: float = _RELEASE_S) -> None:
     """Remove a volume; returns when it is gone. One that is not there is no error."""
-    deadline = time.monotonic() + _RELEASE_S
+    deadline = time.monotonic() + patience_s
     while True:
         try:
             with translated(f"remove volume {name}"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from orchestrator.errors import WorkspaceError
+from orchestrator.errors import UsageError, WorkspaceError
 from orchestrator.workspace.globs import PathGlobs, path_globs
 from orchestrator.workspace.node import Change, ChangeSet
 
@@ -67,7 +67,10 @@ def _wanted(globs: tuple[str, ...]) -> PathGlobs | None:
     if not globs:
         return None
     plain = [glob.removeprefix("./").rstrip("/") for glob in globs]
-    return path_globs([p if "/" in p else f"**/{p}" for p in plain], anywhere=False)
+    try:
+        return path_globs([p if "/" in p else f"**/{p}" for p in plain], anywhere=False)
+    except ValueError as err:
+        raise UsageError(f"--path: {err}", hint="paths are relative to the project") from err
 
 
 def _own_reason(change: Change, selection: Selection) -> Left | None:
