@@ -14,7 +14,7 @@ from pathlib import Path
 
 from orchestrator import errors
 from orchestrator.cli.app import COMMANDS, load_command
-from orchestrator.schema.event import Event
+from orchestrator.schema.event import event_kinds
 
 HERE = Path(__file__).parent
 ANSWERS = """## Answers file
@@ -44,7 +44,7 @@ def events_page() -> str:
         "| type | fields | when |",
         "|---|---|---|",
     ]
-    for kind in Event.__subclasses__():
+    for kind in event_kinds():
         names = ", ".join(f"`{item.name}`" for item in fields(kind))
         lines.append(f"| `{kind.type}` | {names} | {_first_line(kind)} |")
     return "\n".join(lines) + "\n"

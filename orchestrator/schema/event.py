@@ -191,9 +191,15 @@ Observer = Callable[[Event], None]
 """Called in order on the event loop's thread; must not block."""
 
 
+def event_kinds() -> tuple[type[Event], ...]:
+    """Return every event's class, in the order of this page."""
+    # ``slots=True`` makes a second class, and the first stays listed until it is collected.
+    return tuple({kind.type: kind for kind in Event.__subclasses__()}.values())
+
+
 def event_types() -> dict[str, tuple[str, ...]]:
     """Return every event's type word with its field names, for docs and their check."""
-    return {kind.type: tuple(item.name for item in fields(kind)) for kind in Event.__subclasses__()}
+    return {kind.type: tuple(item.name for item in fields(kind)) for kind in event_kinds()}
 
 
 def encode_event(event: Event, *, seq: int, time: str, session: str) -> dict[str, Any]:
