@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,6 +22,7 @@ from orchestrator.shell.shells import judge_shell
 from orchestrator.shell.uses import judge_script, judge_use, only_helps
 
 _RESERVED = frozenset({"{", "}", "!"})
+_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\+?=")
 _MISPLACED = frozenset(
     {"if", "then", "else", "elif", "fi", "for", "do", "done", "while", "until", "case", "esac",
      "select", "function", "[[", "]]"}
@@ -29,7 +32,7 @@ _MISPLACED = frozenset(
 def judge_command(argv: Sequence[Word], site: Site) -> Output:
     """Judge one command and everything it runs in turn; return what it prints."""
     site.reading.step()
-    words = _without_reserved(argv)
+    words = _without_assignments(_without_reserved(argv), site)
     if not words:
         return NOTHING
     head = words[0]
@@ -139,6 +142,15 @@ def _without_reserved(argv: Sequence[Word]) -> list[Word]:
     return words
 
 
+def _without_assignments(words: list[Word], site: Site) -> list[Word]:
+    """Take off assignments that stand after a keyword the tree took for a command: ``time A=1 x``."""
+    at = 0
+    while at < len(words) and (match := _ASSIGNED.match(words[at].raw)):
+        assign(match[1], slice_word(words[at], match.end()), site)
+        at += 1
+    return words[at:]
+
+
 def _run_alias(name: str, words: Sequence[Word], site: Site) -> None:
     rest = " ".join(word.raw for word in words[1:])
     code = Code(f"{site.scope.aliases[name]} {rest}", anchor_in(words[0], "\0"))
@@ -179,7 +191,12 @@ def _run_inner(inner: list[Word], wraps: Wrap, *, label: str, site: Site) -> Out
     setting = site.setting
     if setting.depth >= MAX_DEPTH:
         raise OverLimitError(f"commands nested more than {MAX_DEPTH} levels deep")
-    if wraps.named and len(inner) > 1 and inner[1].raw in {"{", "("}:
+    if (
+        wraps.named
+        and len(inner) > 1
+        and inner[1].raw in {"{", "("}
+        and (inner[0].raw not in _MISPLACED)
+    ):
         inner = inner[1:]
     if inner and inner[0].shape == "-":
         inner = inner[1:]

@@ -7,10 +7,13 @@ from itertools import pairwise
 
 from tree_sitter import Node
 
+from orchestrator.shell.mending import is_glued_backticks
 from orchestrator.shell.reading import MAX_NODES_DEEP, OverLimitError, Reading
 from orchestrator.shell.source import Source
 
-_BLANK = re.compile(rb"[ \t\n]*")
+_LIVE_BLANK = re.compile(rb"(?<!\\)(?:\\\\)*[ \t\n]")
+_NAME = re.compile(rb"\w+")
+_REDIRECTS = frozenset({"file_redirect", "herestring_redirect"})
 _FREE_TEXT = frozenset(
     {"string", "heredoc_body", "heredoc_redirect", "concatenation", "expansion", "regex",
      "arithmetic_expansion", "test_command", "extglob_pattern", "translated_string"}
@@ -35,9 +38,14 @@ def judge_tree(source: Source, reading: Reading) -> None:
             )
         children = node.children
         if not children:
+            _judge_leaf(node, source, reading)
             continue
         if node.type not in _FREE_TEXT:
             _judge_gaps(node, source, reading)
+        elif node.type == "concatenation":
+            _judge_gaps(node, source, reading, blanks=False)
+        elif node.type == "test_command" and not _stands_apart(node, source):
+            reading.report("opaque", "a word that bash reads differently", source.span(node))
         if node.type == "heredoc_redirect":
             _judge_heredoc(node, source, reading)
         stack.extend((child, depth + 1) for child in children)
@@ -70,22 +78,50 @@ def lost_dashes(node: Node, source: Source) -> list[tuple[int, int]]:
     return found
 
 
-def _judge_gaps(node: Node, source: Source, reading: Reading) -> None:
-    """Report text that no node covers."""
-    at = node.start_byte
-    dashes = {start for start, _ in lost_dashes(node, source)}
-    for child in node.children:
-        if any(at <= dash < child.start_byte for dash in dashes):
-            continue
-        if child.start_byte > at and not _is_blank(source.data[at : child.start_byte]):
-            reading.report(
-                "opaque", "text that no command covers", source.locate(at, child.start_byte)
-            )
+def _judge_gaps(node: Node, source: Source, reading: Reading, *, blanks: bool = True) -> None:
+    """Report text that no node covers, and a word that goes on after a redirection's target."""
+    is_root = node.parent is None
+    lost = {start for start, _ in lost_dashes(node, source)}
+    at = 0 if is_root else node.start_byte
+    before: Node | None = None
+    for child in [*node.children, None]:
+        last = len(source.data) if is_root else node.end_byte
+        end = last if child is None else child.start_byte
+        gap = source.data[at:end]
+        if gap and not (blanks and gap.isspace()) and lost.isdisjoint(range(at, end)):
+            reading.report("opaque", "text that no command covers", source.locate(at, end))
+        if child is None:
+            return
+        if not gap and before is not None and _goes_on(before, child):
+            reading.report("opaque", "a word that bash joins to a redirection", source.span(child))
+        before = child
         at = max(at, child.end_byte)
 
 
-def _is_blank(data: bytes) -> bool:
-    return data.isspace() or _BLANK.fullmatch(data) is not None
+def _goes_on(before: Node, child: Node) -> bool:
+    return before.type in _REDIRECTS and child.type not in _REDIRECTS and child.is_named
+
+
+def _stands_apart(node: Node, source: Source) -> bool:
+    """Say whether the brackets of a test have blanks inside, without which bash sees a word."""
+    mark = len(source.of(node.children[0]))
+    inner = source.data[node.start_byte + mark : node.end_byte - mark]
+    return inner[:1].isspace() and inner[-1:].isspace()
+
+
+def _judge_leaf(node: Node, source: Source, reading: Reading) -> None:
+    """Report a word with a blank in it, and a variable no variable is called."""
+    kind = node.type
+    if is_glued_backticks(node):
+        broken = True
+    elif kind == "word":
+        broken = _LIVE_BLANK.search(source.data, node.start_byte, node.end_byte) is not None
+    elif kind == "variable_name":
+        broken = _NAME.fullmatch(source.data, node.start_byte, node.end_byte) is None
+    else:
+        return
+    if broken:
+        reading.report("opaque", "a word that bash divides differently", source.span(node))
 
 
 def _judge_heredoc(node: Node, source: Source, reading: Reading) -> None:

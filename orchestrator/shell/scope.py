@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -140,6 +141,8 @@ def expand_tilde(text: str, scope: Scope) -> str:
         base = scope.cwd or DYNAMIC
     elif user == "-":
         base = DYNAMIC
+    elif not re.fullmatch(r"[a-z_][a-z0-9_.-]*", user):
+        return text
     else:
         base = "/root" if user == "root" else f"/home/{user}"
     return base + slash + rest

@@ -1,12 +1,11 @@
 """Text and its syntax tree, with a way back from bytes of the tree to characters of the command.
 
-tree-sitter counts UTF-8 bytes, nested code stands somewhere inside a quoted word, and a backslash
-at a line's end vanishes before bash sees a word. ``Source.locate`` undoes all three.
+tree-sitter counts UTF-8 bytes, nested code stands somewhere inside a quoted word, and the text is
+mended before it is parsed. ``Source.locate`` undoes all three.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
@@ -16,14 +15,19 @@ import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
 from orchestrator.shell.analysis import Span
+from orchestrator.shell.mending import Edit, join_lines, part_backticks, part_lines, undo_edits
 
-_CONTINUATION = re.compile(rb"(?<!\\)((?:\\\\)*)\\\n")
-_LITERAL_TYPES = frozenset({"raw_string", "ansi_c_string", "comment"})
+_MAX_MENDED = 20
+"""Pairs of old-style substitutions that are parted; what is left over is reported as opaque."""
 
 
 @cache
 def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
+
+
+def _parse(data: bytes) -> Node:
+    return _parser().parse(data).root_node
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +42,31 @@ class Source:
     """One text that bash would parse, and its tree."""
 
     def __init__(self, text: str, anchor: Anchor | None = None) -> None:
-        """Parse ``text``; line continuations are joined the way bash joins them."""
-        self._text = text
+        """Parse ``text``; lone surrogates must be gone."""
         self._anchor = anchor
-        data = text.encode("utf-8")
-        root = _parser().parse(data).root_node
-        self._cuts: list[int] = []
-        if b"\\\n" in data:
-            data, self._cuts = _join_lines(data, root)
-            root = _parser().parse(data).root_node
-        self.data = data
-        self.root = root
+        self._stages: list[list[Edit]] = []
+        self.data = text.encode("utf-8")
+        self.root = _parse(self.data)
+        self._mend()
         self._starts = None if text.isascii() else _char_starts(text)
+
+    def _mend(self) -> None:
+        if b"\\\n" in self.data:
+            self._replace(*join_lines(self.data, self.root))
+        if b"\n\\" in self.data:
+            self._replace(part_lines(self.data, self.root), [])
+        if self.data.count(b"`") > 2:
+            for _ in range(_MAX_MENDED):
+                data, edits = part_backticks(self.data, self.root)
+                if not edits:
+                    break
+                self._replace(data, edits)
+
+    def _replace(self, data: bytes, edits: list[Edit]) -> None:
+        self.data = data
+        self.root = _parse(data)
+        if edits:
+            self._stages.append(edits)
 
     def text(self, start: int, end: int) -> str:
         """Return the parsed text between two byte offsets."""
@@ -73,12 +90,8 @@ class Source:
         return self.locate(node.start_byte, node.end_byte)
 
     def _char(self, offset: int) -> int:
-        for index, cut in enumerate(self._cuts):
-            if offset < cut:
-                offset += 2 * index
-                break
-        else:
-            offset += 2 * len(self._cuts)
+        for edits in reversed(self._stages):
+            offset = undo_edits(offset, edits)
         if self._starts is None:
             return offset
         return bisect_right(self._starts, offset) - 1
@@ -86,48 +99,3 @@ class Source:
 
 def _char_starts(text: str) -> list[int]:
     return [0, *accumulate(len(char.encode("utf-8")) for char in text)]
-
-
-def _join_lines(data: bytes, root: Node) -> tuple[bytes, list[int]]:
-    """Drop each backslash-newline outside literal text; return the rest and where pieces met."""
-    literal = sorted(_literal_ranges(root))
-    starts = [start for start, _ in literal]
-    pieces: list[bytes] = []
-    cuts: list[int] = []
-    done = joined = 0
-    for match in _CONTINUATION.finditer(data):
-        at = match.end() - 2
-        index = bisect_right(starts, at) - 1
-        if index >= 0 and at < literal[index][1]:
-            continue
-        pieces.append(data[done:at])
-        joined += at - done
-        cuts.append(joined)
-        done = at + 2
-    pieces.append(data[done:])
-    return b"".join(pieces), cuts
-
-
-def _literal_ranges(root: Node) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if node.type in _LITERAL_TYPES:
-            found.append((node.start_byte, node.end_byte))
-        elif node.type == "heredoc_redirect" and _quoted_heredoc(node):
-            found.extend(
-                (child.start_byte, child.end_byte)
-                for child in node.children
-                if child.type == "heredoc_body"
-            )
-            stack.extend(child for child in node.children if child.type != "heredoc_body")
-        else:
-            stack.extend(node.children)
-    return found
-
-
-def _quoted_heredoc(node: Node) -> bool:
-    start = next((child for child in node.children if child.type == "heredoc_start"), None)
-    text = start.text if start is not None else None
-    return text is not None and any(mark in text for mark in (b"'", b'"', b"\\"))

@@ -265,7 +265,7 @@ def _last_command(node: Node) -> Node:
         if node.type in {"pipeline", "negated_command"}:
             node = control.statements(node)[-1]
         elif node.type == "list":
-            node = node.children[-1]
+            node = control.statements(node)[-1]
         elif node.type == "redirected_statement":
             body = node.child_by_field_name("body")
             if body is None:
@@ -278,9 +278,11 @@ def _last_command(node: Node) -> Node:
 def _chain(node: Node) -> list[tuple[str, Node]]:
     """Return the parts of a left-nested list, each with the operator before it."""
     items: list[tuple[str, Node]] = []
-    while node.type == "list" and node.child_count >= 3:
-        items.append((node.children[1].type, node.children[2]))
-        node = node.children[0]
+    while node.type == "list" and len(control.statements(node)) == 2:
+        first, second = control.statements(node)
+        operator = next(child.type for child in node.children if child.type in {"&&", "||"})
+        items.append((operator, second))
+        node = first
     return [("", node), *reversed(items)]
 
 
