@@ -8,6 +8,7 @@ older turn, another provider or a crash left in it.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -44,12 +45,11 @@ class _Waiting:
 
 def project(messages: Sequence[Message], info: ModelInfo) -> tuple[Message, ...]:
     """Return the conversation mended for a request to the model ``info``."""
-    waiting = [
-        _Waiting(position, result)
-        for position, message in enumerate(messages)
-        if isinstance(message, ToolMessage)
-        for result in message.results
-    ]
+    waiting: defaultdict[CallId, list[_Waiting]] = defaultdict(list)
+    for position, message in enumerate(messages):
+        if isinstance(message, ToolMessage):
+            for result in message.results:
+                waiting[result.call].append(_Waiting(position, result))
     taken: set[CallId] = set()
     out: list[Message] = []
     for position, message in enumerate(messages):
@@ -72,7 +72,7 @@ def _user(message: UserMessage) -> UserMessage:
 def _turn(
     position: int,
     message: AssistantMessage,
-    waiting: list[_Waiting],
+    waiting: Mapping[CallId, list[_Waiting]],
     *,
     taken: set[CallId],
     info: ModelInfo,
@@ -91,7 +91,7 @@ def _turn(
             parts.append(
                 ToolCall(fresh, valid(part.name), valid(part.raw_arguments), part.arguments)
             )
-            found = _claim(part.id, position, waiting)
+            found = _claim(position, waiting.get(part.id, ()))
             results.append(_result(found, fresh, part.name))
     if all(isinstance(part, Thinking) for part in parts):
         return []
@@ -105,10 +105,10 @@ def _goes_back(part: Thinking, message: AssistantMessage, info: ModelInfo) -> bo
     return part.signature is not None and part.provider == info.provider and same_model
 
 
-def _claim(call: CallId, position: int, waiting: list[_Waiting]) -> ToolResult | None:
+def _claim(position: int, waiting: Sequence[_Waiting]) -> ToolResult | None:
     """Return the first unclaimed result of a call that was stored after its turn."""
     for item in waiting:
-        if not item.used and item.position > position and item.result.call == call:
+        if not item.used and item.position > position:
             item.used = True
             return item.result
     return None
