@@ -53,9 +53,15 @@ class Started:
 class DockerLifecycle:
     """Starts and ends boxes on one engine."""
 
-    def __init__(self, engine: Engine, *, runtime: Path | None = None) -> None:
-        """``runtime`` is where sockets go; by default a private directory of this user."""
+    def __init__(
+        self, engine: Engine, *, runtime: Path | None = None, sockets: bool = True
+    ) -> None:
+        """``runtime`` is where sockets go, by default a private directory of this user.
+
+        Without ``sockets`` calls go over the attached streams, as they do on a remote engine.
+        """
         self._engine = engine
+        self._sockets = sockets
         self._runtime = runtime or runtime_root(os.environ, os.geteuid())
         self._seccomp = asset("sandbox-image") / "seccomp.json"
         self._heart = Heart()
@@ -65,7 +71,7 @@ class DockerLifecycle:
     async def start(self, spec: BoxSpec) -> Box:
         """Create and start the box; returns when its tool server is ready."""
         info = await self._engine_info()
-        directory = SocketDirectory(self._runtime) if info.local else None
+        directory = SocketDirectory(self._runtime) if info.local and self._sockets else None
         try:
             return await self._start(spec, info, directory)
         except BaseException:

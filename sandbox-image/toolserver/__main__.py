@@ -22,6 +22,7 @@ from link import Link
 from loop import Loop
 from privilege import become_subreaper
 from server import Server
+from spare import reserve_descriptors
 
 if TYPE_CHECKING:
     from frames import Frame
@@ -109,6 +110,7 @@ def main() -> NoReturn:
     os.umask(0o022)
     os.setgroups([])
     become_subreaper()
+    reserve_descriptors()
     loop = Loop()
     Lifeline(loop)
     try:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 ROOT = "/sys/fs/cgroup"
 
 _PIDS_MAX = (f"{ROOT}/pids/pids.max", f"{ROOT}/pids.max")
 _PIDS_NOW = (f"{ROOT}/pids/pids.current", f"{ROOT}/pids.current")
+_FAILED_FORKS = (f"{ROOT}/pids/pids.events", f"{ROOT}/pids.events")
 _MEMORY_MAX = (f"{ROOT}/memory/memory.limit_in_bytes", f"{ROOT}/memory.max")
 _OOM_KILLS = (f"{ROOT}/memory/memory.oom_control", f"{ROOT}/memory.events")
+STALE_SECONDS = 0.05
 _CROWDED = 0.9
 """Share of the process limit from which a box counts as full."""
 
@@ -30,9 +38,38 @@ def is_crowded() -> bool:
 
 def oom_kills() -> int:
     """Return how often the kernel ended a process of the box for want of memory."""
-    for line in _text(_OOM_KILLS).splitlines():
+    return _counted(_OOM_KILLS, "oom_kill")
+
+
+def failed_forks() -> int:
+    """Return how often a process of the box could not be made for the limit on them."""
+    return _counted(_FAILED_FORKS, "max")
+
+
+class Counter:
+    """A kernel's counter, read no more often than it pays."""
+
+    def __init__(self, read: Callable[[], int]) -> None:
+        self._read = read
+        self._count = 0
+        self._when = -STALE_SECONDS
+
+    def recent(self) -> int:
+        """Return a count that may be a moment old: reading it costs a tenth of a short command."""
+        if time.monotonic() - self._when > STALE_SECONDS:
+            return self.current()
+        return self._count
+
+    def current(self) -> int:
+        """Return the count as it is now."""
+        self._count, self._when = self._read(), time.monotonic()
+        return self._count
+
+
+def _counted(paths: tuple[str, ...], wanted: str) -> int:
+    for line in _text(paths).splitlines():
         name, _, value = line.partition(" ")
-        if name == "oom_kill" and value.isdigit():
+        if name == wanted and value.isdigit():
             return int(value)
     return 0
 

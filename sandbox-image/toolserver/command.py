@@ -31,6 +31,8 @@ GONE_SECONDS = 0.02
 KILL_SECONDS = 0.05
 """Between looks for survivors of a SIGKILL."""
 KILL_ROUNDS = 40
+OOM = cgroup.Counter(cgroup.oom_kills)
+FORKS = cgroup.Counter(cgroup.failed_forks)
 
 
 class Order:
@@ -38,17 +40,23 @@ class Order:
 
     def __init__(self, request: dict[str, Any], credit: int) -> None:
         """Take the fields apart; KeyError, TypeError or ValueError for a request that lacks one."""
-        self.command = str(request["command"])
-        self.cwd = str(request["cwd"])
+        self.command = _bytes(request["command"])
+        self.cwd = _bytes(request["cwd"])
         self.timeout = float(request["timeout_s"])
         self.streams = credit > 0
         self.credit = credit
 
 
+def _bytes(text: object) -> bytes:
+    if not isinstance(text, str) or "\0" in text:
+        raise ValueError("text without NUL expected")
+    return text.encode("utf-8", "surrogateescape")
+
+
 class Command:
     """Runs from ``start`` until ``on_end`` is called with the outcome's data."""
 
-    def __init__(self, loop: Loop, config: Config, order: Order, number: int) -> None:
+    def __init__(self, loop: Loop, config: Config, *, order: Order, number: int) -> None:
         self._loop = loop
         self._config = config
         self._order = order
@@ -71,6 +79,7 @@ class Command:
         self,
         spare: Spare,
         link: Link,
+        *,
         lowest: Callable[[], int],
         on_end: Callable[[Command, dict[str, Any]], None],
     ) -> None:
@@ -80,7 +89,8 @@ class Command:
         self._lowest = lowest
         self._on_end = on_end
         spare.start(self._order.command, self._order.cwd, self.mark)
-        self._oom_kills = cgroup.oom_kills()
+        self._oom_kills = OOM.recent()
+        self._failed_forks = FORKS.recent()
         self._loop.on_exit(spare.pid, self._exited)
         self._listen(True)
         self._timers.append(self._loop.after(self._order.timeout, lambda: self.end("timeout")))
@@ -165,7 +175,7 @@ class Command:
         left = len(self.members())
         growing = left > max(self._left, FEW_LEFT)
         self._left = left
-        if left and cgroup.is_crowded():
+        if left and (FORKS.current() > self._failed_forks or cgroup.is_crowded()):
             self.end("pids", at_once=True)
         elif self._reading and not growing:
             self._finish()
@@ -249,4 +259,4 @@ class Command:
             return self._why
         # The command itself, or the program that its shell waited for.
         killed = self._why is None and ended in {-signal.SIGKILL, 128 + signal.SIGKILL}
-        return "memory" if killed and cgroup.oom_kills() > self._oom_kills else None
+        return "memory" if killed and OOM.current() > self._oom_kills else None

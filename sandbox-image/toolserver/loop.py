@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 READABLE = select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR
 WRITABLE = select.EPOLLOUT | select.EPOLLHUP | select.EPOLLERR
+MAX_CANCELLED = 256
+"""Timers that are kept after they were cancelled; each command makes and cancels one."""
 
 
 class Timer(NamedTuple):
@@ -35,7 +37,7 @@ class Loop:
         self._readers: dict[int, Handler] = {}
         self._writers: dict[int, Handler] = {}
         self._timers: list[Timer] = []
-        self._cancelled: set[int] = set()
+        self._pending: set[int] = set()
         self._number = 0
         self._children: dict[int, OnExit] = {}
         self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -57,12 +59,15 @@ class Loop:
         """Call ``handler`` once, later; returns a number for ``cancel``."""
         self._number += 1
         heapq.heappush(self._timers, Timer(time.monotonic() + seconds, self._number, handler))
+        self._pending.add(self._number)
         return self._number
 
     def cancel(self, number: int) -> None:
         """Forget a timer that may have fired already."""
-        if any(timer.number == number for timer in self._timers):
-            self._cancelled.add(number)
+        self._pending.discard(number)
+        if len(self._timers) > MAX_CANCELLED + 2 * len(self._pending):
+            self._timers = [timer for timer in self._timers if timer.number in self._pending]
+            heapq.heapify(self._timers)
 
     def on_exit(self, pid: int, handler: OnExit | None) -> None:
         """Call ``handler`` with the wait status when the child ends."""
@@ -130,9 +135,8 @@ class Loop:
         now = time.monotonic()
         while self._timers and self._timers[0].when <= now:
             timer = heapq.heappop(self._timers)
-            if timer.number in self._cancelled:
-                self._cancelled.discard(timer.number)
-            else:
+            if timer.number in self._pending:
+                self._pending.discard(timer.number)
                 timer.handler()
 
     def _drain_wakeups(self) -> None:

@@ -24,13 +24,14 @@ OOM_FIRST = "1000"
 @contextmanager
 def as_command(config: Config) -> Iterator[None]:
     """Run the body with the command's user as effective user; the server has one thread."""
+    uid, gid = os.geteuid(), os.getegid()
     os.setegid(config.gid)
     os.seteuid(config.uid)
     try:
         yield
     finally:
-        os.seteuid(0)
-        os.setegid(0)
+        os.seteuid(uid)
+        os.setegid(gid)
 
 
 def become_subreaper() -> None:

@@ -73,13 +73,13 @@ class Server:
         try:
             order = Order(request, int(request.get("credit", 0)))
         except (KeyError, TypeError, ValueError) as err:
-            self._answer(call, {"error": f"exec: {err!r}", "code": "invalid"})
+            self._answer(call, {"error": f"exec: {err}", "code": "invalid"})
             return
         problem = _impossible(order)
         if problem:
             self._answer(call, {"error": problem, "code": "invalid"})
             return
-        self._waiting[call] = Command(self._loop, self._config, order, call)
+        self._waiting[call] = Command(self._loop, self._config, order=order, number=call)
         self._begin(call, FORK_TRIES)
 
     def _begin(self, call: int, tries: int) -> None:
@@ -93,7 +93,7 @@ class Server:
                 self._begin_later(call, tries, err)
                 return
         command = self._commands[call] = self._waiting.pop(call)
-        command.start(spare, self._link, self._lowest, self._ended)
+        command.start(spare, self._link, lowest=self._lowest, on_end=self._ended)
         self._watch.wake()
         self._refill()
 
@@ -181,9 +181,7 @@ class Server:
 
 
 def _impossible(order: Order) -> str | None:
-    size = len(order.command.encode("utf-8", "surrogatepass"))
+    size = len(order.command)
     if size > MAX_COMMAND:
         return f"command of {size} bytes: the kernel takes {MAX_COMMAND}; write it to a file first"
-    if "\0" in order.command:
-        return "command: must not contain NUL"
     return None

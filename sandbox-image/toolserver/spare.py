@@ -1,58 +1,80 @@
-"""A spare: a child forked beforehand that waits, still root, to become a command.
+"""A spare: a child started beforehand that waits, still root, to become a command.
 
-Forking the server takes as long as starting bash; done in advance, it costs a call nothing.
+Starting a process that can change its user takes as long as starting bash; done in advance, it
+costs a call nothing. ``spare.c`` is the child.
 """
 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
+import signal
 import struct
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from privilege import drop_for_good, leave_server
+from privilege import MAX_OPEN_FILES
 
 if TYPE_CHECKING:
     from config import Config
 
-SHELL = "/bin/bash"
+PROGRAM = "/opt/glovebox/spare"
 MAX_COMMAND = 131_071
 """Bytes; the kernel takes no longer argument (MAX_ARG_STRLEN)."""
 
-_LENGTH = struct.Struct("!I")
+_HEAD = struct.Struct("=QII")
+_ORDER, _FAILURE = 3, 4
 _ORDER_PIPE = 1024 * 1024
 _PLAIN_PIPE = 60_000
+_DEFAULT_SIGNALS = (signal.SIGCHLD, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ)
+"""Python ignores the last two, and an ignored signal stays ignored through exec."""
+
+
+def reserve_descriptors() -> None:
+    """Take the numbers that spares use for themselves, so that no pipe is ever in the way."""
+    while os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC) < _FAILURE:
+        pass
 
 
 class Spare:
     """The server's end of one waiting child."""
 
     def __init__(self, config: Config) -> None:
-        """Fork it; BlockingIOError when the box may have no more processes."""
+        """Start it; BlockingIOError when the box may have no more processes."""
         order_read, self._order = os.pipe2(os.O_CLOEXEC)
         self.output, output_write = os.pipe2(os.O_CLOEXEC)
         self._failure, failure_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        ends = (order_read, output_write, failure_write)
+        ids = (config.uid, config.gid, config.limits.file_size, MAX_OPEN_FILES)
         try:
-            self.pid = os.fork()
+            self.pid = os.posix_spawn(
+                PROGRAM,
+                ["spare", *(str(number) for number in ids)],
+                config.environment,
+                file_actions=[
+                    # Never a socket: bash would take itself for a remote shell, read ~/.bashrc.
+                    (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, output_write, 1),
+                    (os.POSIX_SPAWN_DUP2, output_write, 2),
+                    (os.POSIX_SPAWN_DUP2, order_read, _ORDER),
+                    (os.POSIX_SPAWN_DUP2, failure_write, _FAILURE),
+                ],
+                setsid=True,
+                setsigmask=(),
+                setsigdef=_DEFAULT_SIGNALS,
+            )
         except OSError:
             self.discard()
-            for fd in ends:
-                os.close(fd)
             raise
-        if self.pid == 0:
-            _wait_and_become(config, *ends)
-        for fd in ends:
-            os.close(fd)
+        finally:
+            for fd in (order_read, output_write, failure_write):
+                os.close(fd)
         os.set_blocking(self.output, False)
 
-    def start(self, command: str, cwd: str, mark: int) -> None:
+    def start(self, command: bytes, cwd: bytes, mark: int) -> None:
         """Make it the command."""
-        order = json.dumps({"command": command, "cwd": cwd, "mark": mark}).encode()
+        order = _HEAD.pack(mark, len(cwd), len(command)) + cwd + command
         if len(order) > _PLAIN_PIPE:
             fcntl.fcntl(self._order, fcntl.F_SETPIPE_SZ, _ORDER_PIPE)
-        os.write(self._order, _LENGTH.pack(len(order)) + order)
+        os.write(self._order, order)
         os.close(self._order)
         self._order = -1
 
@@ -72,41 +94,3 @@ class Spare:
             if fd >= 0:
                 os.close(fd)
         self._order = self.output = self._failure = -1
-
-
-def _wait_and_become(config: Config, order: int, output: int, failure: int) -> NoReturn:
-    try:
-        null = os.open("/dev/null", os.O_RDONLY)
-        # Never a socket as stdin: bash would take itself for a remote shell and read ~/.bashrc.
-        os.dup2(null, 0)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        os.set_inheritable(failure, False)
-        leave_server(config, keep=(order, failure))
-        (size,) = _LENGTH.unpack(_read(order, _LENGTH.size))
-        wanted = json.loads(_read(order, size))
-        drop_for_good(config, wanted["mark"])
-        os.chdir(wanted["cwd"])
-        os.execve(SHELL, ["bash", "-c", wanted["command"]], config.environment)
-    except EOFError:
-        os._exit(0)
-    # Whatever happens, this copy of the server must not go on as a second server.
-    except BaseException as err:  # noqa: BLE001
-        os.write(failure, _why(err).encode("utf-8", "replace")[:4000])
-    os._exit(126)
-
-
-def _read(fd: int, size: int) -> bytes:
-    data = b""
-    while len(data) < size:
-        piece = os.read(fd, size - len(data))
-        if not piece:
-            raise EOFError
-        data += piece
-    return data
-
-
-def _why(err: BaseException) -> str:
-    if isinstance(err, OSError) and err.filename:
-        return f"{os.fsdecode(err.filename)}: {(err.strerror or '').lower()}"
-    return f"{type(err).__name__}: {err}"

@@ -40,6 +40,7 @@ class Watch:
         self._allowed = config.limits.disk
         self._timer = 0
         self._crowded = 0
+        self._failed_forks = cgroup.failed_forks()
         self._measuring = False
         self._floor_next = 0.0
         self._floor_before = 0
@@ -63,6 +64,8 @@ class Watch:
             if not crowd:
                 break
             tree.send(crowd, signal.SIGKILL)
+            # The dead count until they are collected.
+            self._loop.reap()
         if cgroup.is_crowded():
             for command in self._running():
                 command.end("pids", at_once=True)
@@ -79,7 +82,11 @@ class Watch:
             self._look_at_disk()
 
     def _look_at_processes(self) -> None:
-        self._crowded = self._crowded + 1 if cgroup.is_crowded() else 0
+        failed = cgroup.failed_forks()
+        # A bomb at its limit comes and goes; that processes are refused stays.
+        crowded = failed > self._failed_forks or cgroup.is_crowded()
+        self._failed_forks = failed
+        self._crowded = self._crowded + 1 if crowded else 0
         if self._crowded >= CROWDED_TICKS:
             self._crowded = 0
             self.make_room()

@@ -25,12 +25,13 @@ def test_scripted_box_keeps_the_contract(check):
 
 
 @pytest.mark.docker
+@pytest.mark.parametrize("sockets", [True, False], ids=["socket", "stdio"])
 @each_check
-def test_real_box_keeps_the_contract(check, engine, sandbox_image, runtime_directory):
-    """The box does what its Protocols promise."""
+def test_real_box_keeps_the_contract(check, sockets, engine, sandbox_image, runtime_directory):
+    """The box does what its Protocols promise, whatever carries the calls."""
 
     async def scene():
-        lifecycle = DockerLifecycle(engine, runtime=runtime_directory)
+        lifecycle = DockerLifecycle(engine, runtime=runtime_directory, sockets=sockets)
         await examine(lifecycle, small_spec(sandbox_image), check)
 
     anyio.run(scene)

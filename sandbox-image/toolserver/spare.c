@@ -1,0 +1,118 @@
+/*
+ * A spare: started beforehand, still root, it waits on descriptor 3 for what it is to run, gives up
+ * every power and becomes it. spare.py is its other end; the image builds it as a static program.
+ *
+ * C, because forking the Python server costs more than starting bash does, and because this process
+ * then holds nothing of the server's memory.
+ *
+ *     spare UID GID FILE_SIZE OPEN_FILES
+ *
+ * Its environment is the command's. An order is: mark u64, length of directory u32, length of
+ * command u32, all in the machine's byte order, then both texts. Why it failed goes to descriptor 4.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { ORDER = 3, FAILURE = 4, MOST = 256 * 1024 };
+
+struct head {
+    uint64_t mark;
+    uint32_t directory, command;
+};
+
+static char texts[MOST + 2];
+extern char **environ;
+
+static void fail(const char *what) {
+    dprintf(FAILURE, "%s: %s", what, strerror(errno));
+    _exit(126);
+}
+
+/* Read exactly so much; an order that never comes ends the spare quietly. */
+static void take(void *into, size_t size) {
+    char *at = into;
+    while (size > 0) {
+        ssize_t count = read(ORDER, at, size);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            _exit(0);
+        at += count;
+        size -= (size_t)count;
+    }
+}
+
+static void limit(int which, rlim_t value, const char *name) {
+    struct rlimit both = {value, value};
+    if (setrlimit(which, &both) != 0)
+        fail(name);
+}
+
+static rlim_t number(const char *text) {
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || end == text) {
+        errno = EINVAL;
+        fail(text);
+    }
+    return (rlim_t)value;
+}
+
+/* The out-of-memory killer is to take a command, and this, before the server. */
+static void offer_to_oom_killer(void) {
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file < 0 || write(file, "1000", 4) != 4)
+        fail("oom_score_adj");
+    close(file);
+}
+
+static void set_limits(rlim_t file_size, rlim_t open_files) {
+    struct rlimit now;
+    if (getrlimit(RLIMIT_NOFILE, &now) != 0)
+        fail("open files");
+    limit(RLIMIT_NOFILE, now.rlim_max < open_files ? now.rlim_max : open_files, "open files");
+    limit(RLIMIT_FSIZE, file_size, "file size");
+    limit(RLIMIT_CORE, 0, "core size");
+}
+
+int main(int count, char **words) {
+    struct head order;
+    if (count != 5)
+        return 2;
+    uid_t uid = (uid_t)number(words[1]);
+    gid_t gid = (gid_t)number(words[2]);
+    if (uid == 0 || gid == 0)
+        return 2;
+    fcntl(ORDER, F_SETFD, FD_CLOEXEC);
+    fcntl(FAILURE, F_SETFD, FD_CLOEXEC);
+    offer_to_oom_killer();
+    set_limits(number(words[3]), number(words[4]));
+    if (setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0)
+        fail("group");
+
+    take(&order, sizeof order);
+    if (order.directory > MOST || order.command > MOST - order.directory)
+        return 2;
+    char *directory = texts, *command = texts + order.directory + 1;
+    take(directory, order.directory);
+    take(command, order.command);
+
+    /* Not checked: gVisor knows no such limit, and a mark is not what keeps a command in. */
+    struct rlimit mark = {order.mark, order.mark};
+    setrlimit(RLIMIT_RTTIME, &mark);
+    if (setresuid(uid, uid, uid) != 0)
+        fail("user");
+    if (chdir(directory) != 0)
+        fail(directory);
+    execve("/bin/bash", (char *[]){"bash", "-c", command, NULL}, environ);
+    fail("/bin/bash");
+}
