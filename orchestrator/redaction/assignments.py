@@ -8,29 +8,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from orchestrator.redaction.span import Certainty, Span
 from orchestrator.redaction.values import Setting, Strength, is_secret_value
 
-_PASSWORDS = (
-    r"passw(?:or)?d|passphrase|passwort|(?<![a-z])pwd|(?<=[_-])pass|(?<=[a-z])Pass|(?<=PG)PASS"
-)
-_KEYS = (
-    r"(?:api|access|secret|private|auth|signing|sign|encryption|master|account|sharedaccess|"
-    r"shared[_-]access|storage|service|deploy|license|subscription|admin|app|webhook|bot)[_-]?key"
-)
-_TOKENS = (
-    rf"secret|token|{_KEYS}|client[_-]key[_-]data|credentials?|(?<=[_\"'])auth|"
-    r"(?:connection|access)[_-]?code"
-)
-_TAIL = (
-    r"(?:[_-]?(?:prod|production|dev|staging|live|test|base|value|data|plain|b64|base64|[0-9]{1,3})"
-    r"(?![A-Za-z0-9]))?"
-)
-_NAME = re.compile(
-    rf"(?:(?P<password>{_PASSWORDS})|(?P<token>{_TOKENS})){_TAIL}(?![A-Za-z0-9_-])",
+_STEM = re.compile(
+    r"passw(?:or)?d|passphrase|passwort|pass|pwd|secret|token|key|credentials?|auth|code",
     re.IGNORECASE,
 )
+_BEFORE: dict[str, re.Pattern[str]] = {
+    "pass": re.compile(r"(?:[_-].|[a-z]P|PGP)\Z"),
+    "pwd": re.compile(r"(?:\A.|[^A-Za-z].|[a-z]P)\Z"),
+    "key": re.compile(
+        r"(?:api|access|secret|private|auth|signing|sign|encryption|master|account|storage|client|"
+        r"service|deploy|license|subscription|admin|app|webhook|bot)[_-]?.\Z",
+        re.IGNORECASE,
+    ),
+    "auth": re.compile(r"[_\"'].\Z"),
+    "code": re.compile(r"(?:connection|access)[_-]?.\Z", re.IGNORECASE),
+}
+"""What must stand before a stem that is too common on its own; the dot is its first letter."""
+_TAIL = re.compile(
+    r"(?:[_-]?(?:prod|production|dev|staging|live|test|base|value|data|plain|b64|base64|[0-9]{1,3})"
+    r"(?![A-Za-z0-9]))?(?![A-Za-z0-9_-])",
+    re.IGNORECASE,
+)
+_PASSWORD_STEMS = ("pass", "pwd")
 _OPERATOR = re.compile(
     r"""[?!]?\\*["'`]?\]?[ \t]{0,16}(?P<op>:=|=>|={1,3}|:)[ \t]{0,16}(?P<quote>\\*(?:["'`]|&quot;))?"""
 )
@@ -48,40 +52,67 @@ _LINE_NAME = re.compile(
 _WORD_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,64}\Z")
 
 
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A name that speaks of a secret: all of it that is a word, and where it ends."""
+
+    word: str
+    start: int
+    end: int
+    strength: Strength
+
+
 def find_assignments(text: str) -> Iterator[Span]:
     """Yield the values of suspicious names that are secrets themselves."""
     at = 0
-    while (name := _NAME.search(text, at)) is not None:
-        at = name.end()
-        found = _value_after(text, name)
+    while (stem := _STEM.search(text, at)) is not None:
+        at = stem.end()
+        name = _name_at(text, stem)
+        found = _value_after(text, name) if name else None
         if found is not None:
             yield found
             at = found.end
 
 
-def is_secret_field(name: str, value: str) -> Strength | None:
+def is_secret_field(field: str, value: str) -> Strength | None:
     """Return what a data field holds when its name and its value say that it is a secret."""
-    match = None
-    for match in _NAME.finditer(f'"{name}'):  # noqa: B007 - the last one is wanted
-        pass
-    if match is None or match.end() != len(name) + 1 or _is_public(name):
-        return None
-    strength = _strength(match)
-    return strength if is_secret_value(value, Setting(strength, literal=True)) else None
+    quoted = f'"{field}'
+    for stem in _STEM.finditer(quoted):
+        name = _name_at(quoted, stem)
+        if name is not None and name.end == len(quoted):
+            is_secret = is_secret_value(value, Setting(name.strength, literal=True))
+            return name.strength if is_secret else None
+    return None
 
 
-def _value_after(text: str, name: re.Match[str]) -> Span | None:
-    prefix = _prefix(text, name.start())
-    if _is_public(prefix) or text.endswith("//", 0, name.start() - len(prefix)):
+def _name_at(text: str, stem: re.Match[str]) -> _Name | None:
+    """Return the name that ends with this stem, None where it means something else."""
+    tail = _TAIL.match(text, stem.end())
+    if tail is None:
         return None
-    strength = _strength(name)
-    if text.startswith(">", name.end()):
-        return _judged(_ELEMENT.match(text, name.end()), strength, literal=True)
-    operator = _OPERATOR.match(text, name.end())
+    before = _BEFORE.get(stem[0].lower())
+    if before is not None and not before.search(text[max(0, stem.start() - 16) : stem.start() + 1]):
+        return None
+    prefix = _WORD_BEFORE.search(text, max(0, stem.start() - 64), stem.start())
+    start = prefix.start() if prefix else stem.start()
+    word = text[start : tail.end()]
+    # In ``//token:…@host`` it is a user's name.
+    if "public" in word.lower() or text.endswith("//", 0, start):
+        return None
+    strength: Strength = "password" if stem[0].lower().startswith(_PASSWORD_STEMS) else "token"
+    return _Name(word, start, tail.end(), strength)
+
+
+def _value_after(text: str, name: _Name) -> Span | None:
+    if text.startswith(">", name.end):
+        return _judged(_ELEMENT.match(text, name.end), name.strength, literal=True)
+    operator = _OPERATOR.match(text, name.end)
     if operator is None:
-        return _flag_value(text, name, prefix)
+        # ``--some-token VALUE``
+        flag = _FLAG.match(text, name.end) if name.word.startswith("--") else None
+        return _judged(flag, name.strength, literal=False)
     if operator["quote"]:
-        return _quoted_value(text, operator, strength)
+        return _quoted_value(text, operator, name.strength)
     return _bare_value(text, name, operator)
 
 
@@ -98,17 +129,16 @@ def _quoted_value(text: str, operator: re.Match[str], strength: Strength) -> Spa
     return Span(start, end, strength, Certainty.CONTEXT)
 
 
-def _bare_value(text: str, name: re.Match[str], operator: re.Match[str]) -> Span | None:
-    strength = _strength(name)
+def _bare_value(text: str, name: _Name, operator: re.Match[str]) -> Span | None:
     as_line = _is_line_setting(text, name, operator)
     match = (_LINE_BARE if as_line else _BARE).match(text, operator.end())
     if match is None or (not as_line and _CALL.match(text, match.end())):
         return None
     value = match[0].rstrip(";" if as_line else ".,:!?")
-    if not is_secret_value(value, Setting(strength, literal=as_line)):
+    if not is_secret_value(value, Setting(name.strength, literal=as_line)):
         return None
     cut = len(match[0]) - len(value)
-    return Span(match.start(), _run_on(text, match) - cut, strength, Certainty.CONTEXT)
+    return Span(match.start(), _run_on(text, match) - cut, name.strength, Certainty.CONTEXT)
 
 
 def _run_on(text: str, match: re.Match[str]) -> int:
@@ -119,37 +149,14 @@ def _run_on(text: str, match: re.Match[str]) -> int:
     return end
 
 
-def _flag_value(text: str, name: re.Match[str], prefix: str) -> Span | None:
-    """Return the value of ``--some-token VALUE``."""
-    if not prefix.startswith("--"):
-        return None
-    return _judged(_FLAG.match(text, name.end()), _strength(name), literal=False)
-
-
 def _judged(match: re.Match[str] | None, strength: Strength, *, literal: bool) -> Span | None:
     if match is None or not is_secret_value(match["value"], Setting(strength, literal=literal)):
         return None
     return Span(*match.span("value"), strength, Certainty.CONTEXT)
 
 
-def _is_line_setting(text: str, name: re.Match[str], operator: re.Match[str]) -> bool:
+def _is_line_setting(text: str, name: _Name, operator: re.Match[str]) -> bool:
     """Say whether this is a shell or .env line, where an unquoted word is a literal."""
-    prefix = _prefix(text, name.start())
-    whole = prefix + name[0]
-    if operator[0] != "=" or whole != whole.upper():
+    if operator[0] != "=" or name.word != name.word.upper():
         return False
-    begin = name.start() - len(prefix)
-    return _LINE_NAME.search(text, max(0, begin - 16), begin) is not None
-
-
-def _prefix(text: str, start: int) -> str:
-    match = _WORD_BEFORE.search(text, max(0, start - 64), start)
-    return match[0] if match else ""
-
-
-def _is_public(prefix: str) -> bool:
-    return "public" in prefix.lower()
-
-
-def _strength(name: re.Match[str]) -> Strength:
-    return "password" if name["password"] else "token"
+    return _LINE_NAME.search(text, max(0, name.start - 16), name.start) is not None

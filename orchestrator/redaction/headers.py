@@ -15,9 +15,9 @@ _AUTHORIZATION = re.compile(
     r"(?i)authorization\\*[\"'`]?\]?[ \t]{0,8}[:=,][ \t]{0,8}\\*[\"'`]?"
     r"(?:(?P<scheme>[a-z][a-z0-9_-]{1,19})[ \t]{1,4})?(?P<secret>" + _VALUE + ")"
 )
-_BEARER = re.compile(r"(?i)(?<![a-z0-9_])bearer[ \t]{1,4}(?P<secret>" + _VALUE + ")")
-_COOKIE = re.compile(r"(?i)(?<![a-z])(?:set-)?cookie2?[\"']?[ \t]{0,4}[:=][ \t]{0,4}")
-_COOKIE_PAIR = re.compile(r"(?P<name>[^\s=;\"',]{1,128}+)=(?P<secret>[^\s;\"',]{1,4096}+)")
+_BEARER = re.compile(r"(?i)bearer[ \t]{1,4}(?P<secret>" + _VALUE + ")")
+_COOKIE = re.compile(r"(?i)cookie2?[\"']?[ \t]{0,4}[:=][ \t]{0,4}")
+_COOKIE_PAIR = re.compile(r"(?<![^\s;\"',=])(?P<name>[^\s=;\"',]{1,128}+)=(?P<secret>[^\s;\"',]{1,4096}+)")
 _USERINFO = re.compile(
     r"://(?P<user>[^\s:@/?#\"'<>`]{0,256}+)(?::(?P<secret>[^\s/?#\"'<>`]{1,512}+))?@?"
 )
@@ -25,10 +25,12 @@ _SIGNED_QUERY = re.compile(
     r"(?i)[?&;](?:X-Amz-Signature|X-Amz-Security-Token|X-Amz-Credential|X-Goog-Signature|"
     r"Signature|sig|sv_sig)=(?P<secret>[A-Za-z0-9%+/=_-]{16,2048}+)"
 )
-_NETRC = re.compile(
-    r"(?<![A-Za-z0-9_])(?:machine\s{1,8}\S{1,256}+|default)\s{1,8}(?:login\s{1,8}\S{1,256}+\s{1,8})?"
-    r"(?:account\s{1,8}\S{1,256}+\s{1,8})?password\s{1,8}(?P<secret>\S{1,512}+)"
+_NETRC_REST = (
+    r"(?:login\s{1,8}\S{1,256}+\s{1,8})(?:account\s{1,8}\S{1,256}+\s{1,8})?"
+    r"password\s{1,8}(?P<secret>\S{1,512}+)"
 )
+_NETRC = re.compile(r"machine\s{1,8}\S{1,256}+\s{1,8}" + _NETRC_REST)
+_NETRC_DEFAULT = re.compile(r"default\s{1,8}" + _NETRC_REST)
 _PGPASS = re.compile(
     r"(?m)^[^\s:/#]{1,256}+:(?:[0-9]{2,5}|\*):[^\s:]{1,128}+:[^\s:]{1,128}+:(?P<secret>[^\s:]{1,512}+)$"
 )
@@ -48,6 +50,7 @@ def find_header_secrets(text: str) -> Iterator[Span]:
     for kind, pattern in (
         ("signature", _SIGNED_QUERY),
         ("password", _NETRC),
+        ("password", _NETRC_DEFAULT),
         ("password", _PGPASS),
         ("password-hash", _SHADOW),
     ):

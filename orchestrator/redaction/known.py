@@ -19,6 +19,8 @@ _MIN_LINE = 20
 _LINE_OF_KEY = re.compile(r"[A-Za-z0-9+/=_-]+\Z")
 _BASE64_HEAD = re.compile(r"[A-Za-z0-9+/_-]\Z")
 _BASE64_TAIL = re.compile(r"[A-Za-z0-9+/_-]?={0,2}")
+_PUNCTUATION = re.compile(r"[^A-Za-z0-9._=+/-]")
+"""What encoders escape; base64 keeps its own signs in all but URLs, see ``_needles``."""
 _GROWTH = 12
 """How many times longer than the value its longest escaped form may be, for windows."""
 
@@ -45,6 +47,7 @@ class KnownValues:
                 for needle in _needles(value, kind_from(name)):
                     needles.setdefault(needle.text, needle)
         self._needles = tuple(needles.values())
+        self._punctuation = any(_PUNCTUATION.search(needle.text) for needle in self._needles)
         self.longest = max((len(needle.text) for needle in self._needles), default=0)
 
     def find(self, text: str) -> Iterator[Span]:
@@ -54,7 +57,7 @@ class KnownValues:
         overlap = self.longest * _GROWTH
         for at in range(0, max(len(text), 1), _WINDOW):
             window = text[at : at + _WINDOW + overlap]
-            for reading, back in views_of(window):
+            for reading, back in views_of(window, punctuation=self._punctuation):
                 for needle in self._needles:
                     for start, end in _occurrences(reading, needle):
                         first, last = back(start, end)
@@ -65,7 +68,8 @@ class KnownValues:
         reach = self.longest * _GROWTH
         offset = max(0, len(text) - reach)
         earliest = len(text)
-        for reading, back in views_of(without_cut_escape(text[offset:])):
+        tail = without_cut_escape(text[offset:])
+        for reading, back in views_of(tail, punctuation=self._punctuation):
             for needle in self._needles:
                 length = _open_length(reading, needle.text)
                 if length:

@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterator
 _WRAPPING = re.compile(
     r"\x1b\[[0-9;:?]{0,32}[A-Za-z]|\\?\r?\n[ \t]*|[\x00\u200b-\u200d\u2060\ufeff]"
 )
+_NUMBERS = r"%2[5BFbf]|%[3-7][0-9A-Fa-f]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|&#x?[0-9A-Fa-f]{1,7};"
+_NUMERIC_ESCAPE = re.compile(rf"{_NUMBERS}|&amp;(?=#)|\\(?:/|\\(?=[ux\\/]))")
 _ESCAPE = re.compile(
-    r"%[0-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])++|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|"
-    r"'\\''|\\[^A-Za-z0-9\s]|\\[nrt]|&(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6});"
+    rf"{_NUMBERS}|%[0-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])++|'\\''|\\[^A-Za-z0-9\s]|\\[nrt]|"
+    r"&(?:amp|lt|gt|quot|apos);"
 )
 _CUT_ESCAPE = re.compile(
     r"(?:(?:%[0-9A-Fa-f]{0,2})+|\\(?:u[0-9A-Fa-f]{0,3}|x[0-9A-Fa-f]?)?|&#?[0-9A-Za-z]{0,7}|"
@@ -84,31 +86,32 @@ class View:
         return self._source_ends[at] + own - self._own_ends[at]
 
 
-def views_of(text: str) -> Iterator[tuple[str, Callable[[int, int], tuple[int, int]]]]:
-    """Yield each reading of the text, with the way back to places in the text itself."""
+Back = Callable[[int, int], tuple[int, int]]
+"""From a range in a reading to the range in the text that it came from."""
+
+
+def views_of(text: str, *, punctuation: bool) -> Iterator[tuple[str, Back]]:
+    """Yield each reading of the text, with the way back to places in the text itself.
+
+    Without ``punctuation`` only escapes that can spell letters and digits are read.
+    """
     yield text, _same
+    reading: str = text
+    back: Back = _same
     flat = View(text, _WRAPPING, lambda _: "")
     if flat.differs:
-        yield flat.text, flat.origin
-    read, back = (flat.text, flat.origin) if flat.differs else (text, _same)
-    for base, way in ((text, _same), (read, back)) if flat.differs else ((text, _same),):
-        yield from _unescaped(base, way)
-
-
-def _unescaped(
-    text: str, back: Callable[[int, int], tuple[int, int]]
-) -> Iterator[tuple[str, Callable[[int, int], tuple[int, int]]]]:
+        reading, back = flat.text, flat.origin
+        yield reading, back
+    pattern = _ESCAPE if punctuation else _NUMERIC_ESCAPE
     for _ in range(_ROUNDS):
-        view = View(text, _ESCAPE, _decode)
+        view = View(reading, pattern, _decode)
         if not view.differs:
             return
-        text, back = view.text, _chained(view, back)
-        yield text, back
+        reading, back = view.text, _chained(view, back)
+        yield reading, back
 
 
-def _chained(
-    view: View, back: Callable[[int, int], tuple[int, int]]
-) -> Callable[[int, int], tuple[int, int]]:
+def _chained(view: View, back: Back) -> Back:
     return lambda start, end: back(*view.origin(start, end))
 
 
