@@ -17,7 +17,9 @@ _AUTHORIZATION = re.compile(
 )
 _BEARER = re.compile(r"(?i)bearer[ \t]{1,4}(?P<secret>" + _VALUE + ")")
 _COOKIE = re.compile(r"(?i)cookie2?[\"']?[ \t]{0,4}[:=][ \t]{0,4}")
-_COOKIE_PAIR = re.compile(r"(?<![^\s;\"',=])(?P<name>[^\s=;\"',]{1,128}+)=(?P<secret>[^\s;\"',]{1,4096}+)")
+_COOKIE_PAIR = re.compile(
+    r"(?<![^\s;\"',=])(?P<name>[^\s=;\"',]{1,128}+)=(?P<secret>[^\s;\"',]{1,4096}+)"
+)
 _USERINFO = re.compile(
     r"://(?P<user>[^\s:@/?#\"'<>`]{0,256}+)(?::(?P<secret>[^\s/?#\"'<>`]{1,512}+))?@?"
 )

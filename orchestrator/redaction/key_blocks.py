@@ -19,11 +19,12 @@ _PIECE = re.compile(
     r"(?:(?<=\\[nrt])|(?<![A-Za-z0-9+/=\\]))(?![0-9]{1,7}(?![A-Za-z0-9+/=]))[A-Za-z0-9+/=]{4,}+"
 )
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_MARGIN = r"[ \t#/*|>+\"'-]{0,8}"
 _NUMBER = r"(?:[0-9]{1,7}[^A-Za-z0-9+/=\n]{1,5})?"
 _PURE_LINE = re.compile(
-    rf"[ \t]*{_NUMBER}[ \t#/*|>+\"'-]{{0,8}}(?P<run>[A-Za-z0-9+/]{{2,}}+={{0,2}})(?:\\[nrt]|[\s\"',+;)\\])*\Z"
+    rf"{_MARGIN}{_NUMBER}{_MARGIN}(?P<run>[A-Za-z0-9+/]{{2,}}+={{0,2}})(?:\\[nrt]|[\s\"',+;)\\])*\Z"
 )
-_HEADER_LINE = re.compile(rf"[ \t]*{_NUMBER}[A-Za-z][A-Za-z-]{{1,40}}: ")
+_HEADER_LINE = re.compile(rf"{_MARGIN}{_NUMBER}[A-Za-z][A-Za-z-]{{1,40}}: ")
 _FLAT_PIECE = 40
 """A run this long shows that a line with other things in it carries key material."""
 _BODY_RUN = 16

@@ -34,8 +34,9 @@ _PATH = re.compile(r"(?:~|\.{1,2})?(?:/[\w.@ -]*)+\Z|[A-Za-z]:\\|[\w.-]+/[\w./-]
 _CODE = re.compile(
     r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_$][A-Za-z_$]*\d{0,3})+\Z|.*(?:=>|->|\(\)|::)"
 )
-_WORDS = re.compile(r"[A-Za-z]{1,24}\d{0,3}(?:[-_. /:][A-Za-z]{1,24}\d{0,3})*\Z")
-_CAMEL = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+){0,6}\d{0,3}\Z|[A-Z]+\d{0,3}\Z")
+_WORD = r"(?:[A-Za-z]{1,24}\d{0,3}|\d{1,6})"
+_WORDS = re.compile(rf"[A-Za-z]{{1,24}}\d{{0,3}}(?:[-_. /:]{_WORD})*\Z")
+_CAMEL = re.compile(r"[A-Za-z]?[a-z]+(?:[A-Z][a-z]+){0,6}\d{0,3}\Z|[A-Z]+\d{0,3}\Z|\d+\Z")
 _STOP = frozenset(
     [
         "true",
@@ -123,7 +124,7 @@ _STOP = frozenset(
 _MIN_PASSWORD = 4
 _MIN_WORD_PASSWORD = 6
 _MIN_TOKEN = 8
-_MIN_LETTERS_TOKEN = 20
+_MIN_LETTERS_TOKEN = 12
 _MIN_KEY_BYTES = 30
 _MAX_SLASHES = 4
 _FEW = 2
@@ -184,7 +185,9 @@ def _is_password(value: str, *, literal: bool) -> bool:
     letters_only = all(char.isalpha() or char in "-_." for char in value)
     if not letters_only:
         return True
-    return literal and value.isalpha() and len(value) >= _MIN_WORD_PASSWORD
+    if not value.isalpha():
+        return False
+    return len(value) >= _MIN_WORD_PASSWORD if literal else looks_random(value)
 
 
 def _is_worded(value: str) -> bool:
