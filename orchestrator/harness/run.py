@@ -123,9 +123,15 @@ async def _stoppable() -> AsyncIterator[tuple[anyio.CancelScope, _Signal]]:
                 got.number = number
                 scope.cancel()
 
+    failure: GloveboxError | None = None
     async with anyio.create_task_group() as group:
         group.start_soon(watch)
         try:
             yield scope, got
+        except GloveboxError as error:
+            # Raised below: out of a task group it would come wrapped in another kind.
+            failure = error
         finally:
             group.cancel_scope.cancel()
+    if failure is not None:
+        raise failure

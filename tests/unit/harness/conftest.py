@@ -1,0 +1,87 @@
+"""A real engine with the sandbox image, and a front door that keeps what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from orchestrator.config.paths import Paths
+from orchestrator.confirmation.answers import NobodyConfirmer
+from orchestrator.confirmation.gate import Confirmer
+from orchestrator.engine.client import Engine, connect
+from orchestrator.engine.images import ensure_sandbox_image
+from orchestrator.harness.options import RunOptions
+from orchestrator.schema.event import Event, Observer
+from tests.support.workspaces import give
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    """The real engine, with the image of this version."""
+    with closing(connect()) as found:
+        ensure_sandbox_image(found, lambda _: None)
+        yield found
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return Paths(tmp_path / "state", tmp_path / "config")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A directory of a plain user with one file."""
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "notes.txt").write_text("one\ntwo\n")
+    give(root)
+    return root
+
+
+@dataclass
+class KeptFront:
+    """A front door without a person; keeps events and notes."""
+
+    events: list[Event] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    watch: Callable[[Event], None] = lambda _: None
+
+    def observer(self, session: str) -> Observer:  # noqa: ARG002 - the Protocol's form
+        def keep(event: Event) -> None:
+            self.events.append(event)
+            self.watch(event)
+
+        return keep
+
+    def confirmer(self) -> Confirmer:
+        return NobodyConfirmer()
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def of(self, kind: type[Event]) -> list[Any]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+@pytest.fixture
+def front() -> KeptFront:
+    return KeptFront()
+
+
+@pytest.fixture
+def options(tmp_path: Path, project: Path) -> Callable[..., RunOptions]:
+    """Return options of a run with a scripted model that says ``turns``."""
+
+    def make(*turns: dict[str, Any], top: dict[str, Any] | None = None, **more: Any) -> RunOptions:
+        path = tmp_path / "script.yaml"
+        path.write_text(yaml.safe_dump({"version": 1, "turns": list(turns), **(top or {})}))
+        given = {"prompt": "do it", "directory": project, "model": f"scripted:{path}"}
+        return RunOptions(**(given | more))
+
+    return make

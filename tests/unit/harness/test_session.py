@@ -1,0 +1,85 @@
+"""Opening a session: what must be right before anything runs, and what it is told of."""
+
+import anyio
+import pytest
+
+from orchestrator.config.settings import Settings
+from orchestrator.errors import ConfigError, PolicyError
+from orchestrator.harness.session import open_session
+from orchestrator.schema.event import ErrorRaised, SessionStart
+from orchestrator.schema.message import Text, UserMessage
+
+
+def opening(options, paths, front, look=None):
+    async def run():
+        async with open_session(options, Settings(), paths, front) as session:
+            return look(session) if look else None
+
+    return anyio.run(run)
+
+
+def policy_file(tmp_path, text):
+    path = tmp_path / "policy.yaml"
+    path.write_text(f"version: 1\nname: p\nextends: [default]\n{text}")
+    return (str(path),)
+
+
+def test_model_that_policy_does_not_allow_opens_nothing(tmp_path, options, paths, front):
+    """Neither key nor box is touched."""
+    policies = policy_file(tmp_path, "models: {allow: ['anthropic/*']}\n")
+
+    with pytest.raises(ConfigError, match="does not allow it") as caught:
+        opening(options(policies=policies), paths, front)
+
+    assert "anthropic/*" in caught.value.hint
+    assert not paths.state.exists()
+
+
+def test_unknown_tool_opens_nothing(options, paths, front):
+    """A misspelled tool is not left out in silence."""
+    with pytest.raises(ConfigError, match="did you mean bash"):
+        opening(options(tools=("read", "bsh")), paths, front)
+
+    assert not paths.state.exists()
+
+
+def test_policy_that_cannot_be_loaded_opens_nothing(options, paths, front):
+    """No session under a policy nobody can read."""
+    with pytest.raises(PolicyError):
+        opening(options(policies=("no-such-policy",)), paths, front)
+
+    assert not paths.state.exists()
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("engine")
+def test_open_session_tells_what_it_runs_under(options, paths, front, project):
+    """Model, policy, image, proved controls, workspace; the prompt is in the transcript."""
+    session_id, said = opening(
+        options({"text": "x"}), paths, front, lambda s: (s.id, s.record.transcript.messages())
+    )
+
+    (start,) = front.of(SessionStart)
+    assert start.model == "scripted/scripted-1"
+    assert start.policy["name"] == "default"
+    assert start.policy["digest"].startswith("sha256:")
+    assert start.image.startswith("sha256:")
+    assert start.posture["controls"]["no_network"] is True
+    assert start.workspace["path"] == str(project)
+    assert said == (UserMessage((Text("do it"),)),)
+    assert '"type":"close"' in paths.audit_log(session_id).read_text()
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("engine")
+def test_cost_limit_that_cannot_bite_is_told(tmp_path, options, paths, front):
+    """A model without known prices is not limited by cost, and the person knows."""
+    policies = policy_file(tmp_path, "limits: {cost_usd: 5}\n")
+    unpriced = {"model": {"prices": {"input": None, "output": None}}}
+
+    opening(options(policies=policies, top=unpriced), paths, front)
+    assert [event.where for event in front.of(ErrorRaised)] == ["limits.cost_usd"]
+
+    front.events.clear()
+    opening(options(policies=policies), paths, front)
+    assert front.of(ErrorRaised) == []
