@@ -32,7 +32,7 @@ def analyse(
     elif "\0" in command or not _is_encodable(command):
         reading.report("opaque", "text that no shell can be given", everything)
     else:
-        scope = Scope(Places(home, workspace), cwd)
+        scope = Scope(Places(home, workspace), cwd, positional=("bash",))
         site = Site(Setting(), scope, reading, Reader())
         try:
             site.nested.shell(Code(command, Anchor(everything, 0)), site)

@@ -15,7 +15,7 @@ from orchestrator.shell.output import NOTHING, Output
 from orchestrator.shell.printing import printed, span_of
 from orchestrator.shell.programs import find_program
 from orchestrator.shell.quoting import DYNAMIC
-from orchestrator.shell.reading import MAX_DEPTH, OverLimitError, anchor_in
+from orchestrator.shell.reading import MAX_DEPTH, UNSEEN, OverLimitError, anchor_in
 from orchestrator.shell.scripts import SHELL, report_unread, run_file, sources_of
 from orchestrator.shell.setting import Code, Site
 from orchestrator.shell.shells import judge_shell
@@ -91,6 +91,8 @@ def _judge_known(spec: Spec, words: list[Word], site: Site) -> Output:
     judge_script(use, site)
     for run in use.runs:
         inner = list(run.words)
+        if use.operands and use.operands[0].value is not None:
+            inner = [_replaced(word, "{}", use.operands[0].shape) for word in inner]
         if use.spec.appends and not any("{" in word.shape for word in inner):
             inner.append(_unseen(words[0]))
         _run_inner(inner, Wrap(replaces="{}"), label=words[0].shape, site=fork)
@@ -233,11 +235,12 @@ def _joined(words: Sequence[Word]) -> Word:
 
 def _unseen(near: Word) -> Word:
     """Return the argument that is only found at run time."""
-    return Word(None, "…", near.span, shape=DYNAMIC, splits=True)
+    return Word(None, UNSEEN, near.span, shape=DYNAMIC, splits=True)
 
 
-def _replaced(word: Word, mark: str) -> Word:
-    """Put U+FFFC where a text is filled in at run time."""
+def _replaced(word: Word, mark: str, folder: str = "") -> Word:
+    """Put U+FFFC where a text is filled in at run time, below ``folder`` where that is known."""
     if not mark or mark not in word.shape:
         return word
-    return replace(word, value=None, shape=word.shape.replace(mark, DYNAMIC))
+    unseen = f"{folder.rstrip('/')}/{DYNAMIC}" if folder else DYNAMIC
+    return replace(word, value=None, raw=UNSEEN, shape=word.shape.replace(mark, unseen))

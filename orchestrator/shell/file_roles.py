@@ -6,6 +6,7 @@ from orchestrator.shell.accesses import judge_read, judge_write
 from orchestrator.shell.contents import remember
 from orchestrator.shell.deletes import judge_delete
 from orchestrator.shell.part import Part
+from orchestrator.shell.reading import UNSEEN
 
 _SCRATCH = "/tmp/"  # noqa: S108 - a place to judge, not to use
 
@@ -73,3 +74,12 @@ def judge_target(part: Part) -> None:
     judge_written(part)
     if part.word.shape == "/dev/null":
         part.site.reading.report("destructive", "moves files into nothing", part.word.span)
+
+
+def judge_victim(part: Part) -> None:
+    """A process to signal: whoever picks it by a search does not know what it hits."""
+    word = part.word
+    if word.value is None and (part.site.reading.outputs_in(word.span) or word.raw == UNSEEN):
+        part.site.reading.report(
+            "destructive", "signals processes that cannot be seen in the command", word.span
+        )

@@ -32,6 +32,7 @@ ROLES = {
     "delete": "a path that is removed",
     "moved": "a path that goes away",
     "target": "where moved paths go",
+    "victim": "a process to signal",
     "save": "a file that receives a download",
     "remote": "an address that is fetched into a file named after it",
     "fetch": "a directory that receives a download",

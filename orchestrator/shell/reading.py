@@ -20,6 +20,10 @@ MAX_NODES_DEEP = 120
 """Levels of syntax; beyond it only an attack or a generator writes."""
 
 
+UNSEEN = "…"
+"""Stands as the raw text of an argument that a program only finds when it runs."""
+
+
 class OverLimitError(ValueError):
     """Raised when a command is too large to be read; it must never be allowed unseen."""
 

@@ -73,7 +73,7 @@ def finish(read: Redirections, output: Output, *, argv: Sequence[Word], site: Si
         remember(path, output, site.scope, append=operator in {">>", "&>>"})
         if operator in _TRUNCATING and _prints_nothing(argv, output) and program is not None:
             _judge_truncation(path, span, site)
-        elif operator in _TRUNCATING and _is_endless(argv):
+        elif _is_endless(argv):
             site.reading.report("exhaustion", "fills a file without end", span)
     return Output("none")
 

@@ -44,6 +44,7 @@ _JUDGES: dict[str, Callable[[Part], None]] = {
     "delete": file_roles.judge_removed,
     "moved": file_roles.judge_moved,
     "target": file_roles.judge_target,
+    "victim": file_roles.judge_victim,
     "save": transfer_roles.judge_saved,
     "remote": transfer_roles.judge_remote,
     "fetch": transfer_roles.judge_fetched,

@@ -8,7 +8,7 @@ from orchestrator.shell.analysis import Span, Word
 from orchestrator.shell.effects import judge_code
 from orchestrator.shell.output import NOTHING, Output
 from orchestrator.shell.quoting import DYNAMIC
-from orchestrator.shell.reading import anchor_in
+from orchestrator.shell.reading import UNSEEN, anchor_in
 from orchestrator.shell.scope import Content
 from orchestrator.shell.setting import Code, Site
 from orchestrator.shell.source import Anchor
@@ -95,7 +95,7 @@ def run_file(language: str, word: Word, site: Site) -> None:
         return
     if word.value is None:
         kinds = {output.kind for output in sources_of(word, site)}
-        if "download" in kinds or (word.shape == DYNAMIC and kinds != {"paths"}):
+        if "download" in kinds or (_is_unseen(word) and kinds != {"paths"}):
             report_unread(word, site)
         return
     path = site.scope.absolute(word.value)
@@ -108,6 +108,10 @@ def run_file(language: str, word: Word, site: Site) -> None:
         )
     elif path is not None and path.startswith("/dev/tcp/"):
         site.reading.report("remote_code", "runs code from the network", word.span)
+
+
+def _is_unseen(word: Word) -> bool:
+    return word.shape == DYNAMIC or word.raw == UNSEEN
 
 
 def _fed(site: Site, output: Output) -> Site:

@@ -26,12 +26,11 @@ class ShellCall:
     does_nothing: bool = False
     arguments: tuple[Word, ...] = ()
     """``$0 $1 …`` of the code, or what follows the script."""
-    interactive: bool = False
 
 
 def read_shell_arguments(words: Sequence[Word]) -> ShellCall:
     """Sort the arguments of a shell; ``-c`` takes the first operand, wherever it stands."""
-    command = reads_input = interactive = False
+    command = reads_input = checks = False
     files: list[Word] = []
     at = 0
     while at < len(words):
@@ -51,15 +50,15 @@ def read_shell_arguments(words: Sequence[Word]) -> ShellCall:
         if not shape.startswith("--"):
             command = command or "c" in shape
             reads_input = reads_input or "s" in shape
-            interactive = interactive or "i" in shape
+            checks = checks or "n" in shape
     rest = tuple(words[at:])
     if command:
         code = rest[0] if rest else None
         return ShellCall(code, files=tuple(files), arguments=rest[1:], does_nothing=not rest)
     if reads_input or not rest:
-        return ShellCall(
-            files=tuple(files), from_input=True, arguments=rest, interactive=interactive
-        )
+        return ShellCall(files=tuple(files), from_input=True, arguments=rest)
+    if checks:
+        return ShellCall(does_nothing=True)
     return ShellCall(script=rest[0], files=tuple(files), arguments=rest)
 
 

@@ -20,8 +20,9 @@ _ELSEWHERE = re.compile(r"[\w@.\[\]-]+:|\w+://")
 def only_helps(use: Invocation) -> bool:
     """Say whether the program is asked for help before anything else."""
     first = use.operands[0].span[0] if use.operands else None
+    helps = {name for spec in use.specs for name in spec.help}
     return any(
-        option.name in use.spec.help and (first is None or option.word.span[0] < first)
+        option.name in helps and (first is None or option.word.span[0] < first)
         for option in use.options
     )
 
@@ -70,7 +71,7 @@ def _judge_rules(use: Invocation, level: int, *, argv: Sequence[Word], site: Sit
     facts = Facts(
         line=" ".join(word.shape for word in argv[1:]),
         words=" ".join([*use.sub[level:], *(word.shape for word in use.operands)]),
-        fed=site.setting.feed.kind != "none",
+        fed=site.setting.feed.kind != "none" and site.setting.feed.text != "",
     )
     for rule in spec.rules:
         if holds(rule, use, facts):

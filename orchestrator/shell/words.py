@@ -37,6 +37,8 @@ EXPANSIONS = frozenset(
 )  # fmt: skip
 _PIECES = EXPANSIONS | {"string", "raw_string", "ansi_c_string", "translated_string"}
 _GLOB = re.compile(r"[*?]|\[.*\]", re.DOTALL)
+_STRAY_PARAMETER = re.compile(r"(?<!\\)\$(?:[$?!#@*-]|\w+)")
+"""A parameter that tree-sitter left inside a plain word."""
 _LIVE_SPACE = re.compile(r"[ \t\n]+")
 
 
@@ -97,7 +99,7 @@ class Words:
         if kind in EXPANSIONS:
             return self._expansion(node, quoted=quoted)
         if not node.child_count or kind == "brace_expression":
-            return undo_bare(source.of(node))
+            return undo_bare(_STRAY_PARAMETER.sub(DYNAMIC, source.of(node)))
         return self._joined(node)
 
     def _joined(self, node: Node) -> str:

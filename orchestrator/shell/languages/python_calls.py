@@ -61,6 +61,8 @@ def judge_call(node: ast.Call, names: Names) -> Iterator[Effect]:
     elif _EVAL.fullmatch(name):
         yield from _evaluated(node, names)
     else:
+        if _sends_data(node, name):
+            yield _effect("upload", reason=f"sends data to another machine: {name}")
         found = list(_file_call(node, names, name))
         yield from found or _rarer(name)
 
@@ -87,6 +89,13 @@ def _file_call(node: ast.Call, names: Names, name: str) -> Iterator[Effect]:
         yield _effect("read", text=names.text(method))
     elif _OPENS.fullmatch(name):
         yield from _opened(node, names)
+
+
+def _sends_data(node: ast.Call, name: str) -> bool:
+    """Say whether a request of the standard library carries a body."""
+    if not re.fullmatch(r"urllib\.request\.(urlopen|Request)|urllib2\.(urlopen|Request)", name):
+        return False
+    return len(node.args) > 1 or any(item.arg == "data" for item in node.keywords)
 
 
 def _rarer(name: str) -> Iterator[Effect]:
