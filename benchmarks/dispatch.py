@@ -87,7 +87,7 @@ async def main() -> None:
             tools,
             box,
             judge,
-            audit,
+            audit=audit,
             context=ToolContext("/workspace"),
             output=output,
             observe=_ignore,

@@ -91,7 +91,7 @@ def _verify(paths: Paths, session: SessionId) -> int:
 
 def _run(project: Path, paths: Paths, *, prompt: str, model: str) -> RunEnd:
     options = RunOptions(prompt=prompt, directory=project, model=model)
-    return anyio.run(run_session, options, Settings(), paths, _io())
+    return anyio.run(partial(run_session, options, Settings(), paths, front=_io()))
 
 
 def _io() -> RunIo:

@@ -103,7 +103,7 @@ def run(
         tools=tuple(tools.split(",")) if tools else settings.tools,
     )
     io = open_io(quiet=print_only, json_events=json_events)
-    end = anyio.run(run_session, options, settings, paths, io)
+    end = anyio.run(partial(run_session, options, settings, paths, front=io))
     _answer(end, io, copy_to=output_last_message)
     if end.changed == 0 and end.workspace_mode in {"bind", "none"}:
         return end.exit_code

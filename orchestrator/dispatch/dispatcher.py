@@ -46,8 +46,8 @@ class Dispatcher:
         tools: Mapping[str, Tool],
         executor: Executor,
         judge: Judge,
-        audit: AuditSink,
         *,
+        audit: AuditSink,
         context: ToolContext,
         output: OutputFilter,
         observe: Observer,
@@ -139,7 +139,7 @@ class Dispatcher:
             )
             self._audit.append("refused", self._output.scrub_data(body))
             return self._result(call, Rendered(refusal_text(verdict), is_error=True))
-        body = intent_body(call, request, verdict.decision, verdict.answer)
+        body = intent_body(call, request, verdict.decision, answer=verdict.answer)
         self._audit.append("intent", self._output.scrub_data(body))
         return _Ready(call, self._tools[call.name], request)
 

@@ -40,7 +40,7 @@ def answer_body(answer: Answer | None) -> dict[str, Any] | None:
 
 
 def intent_body(
-    call: ToolCall, request: Request, decision: Decision, answer: Answer | None
+    call: ToolCall, request: Request, decision: Decision, *, answer: Answer | None
 ) -> dict[str, Any]:
     """Return what is about to happen, and why it may."""
     return {

@@ -106,9 +106,12 @@ def image_digest(engine: Engine, name: str) -> Digest:
 
 def image_environment(engine: Engine, name: str) -> tuple[str, ...]:
     """Return the image's own variables, each ``NAME=value``; EngineError when it is missing."""
-    with translated(f"inspect image {name}"):
-        config = engine.api.inspect_image(name).get("Config") or {}
-    return tuple(str(entry) for entry in config.get("Env") or ())
+    found = present_image(engine, name)
+    if found is None:
+        raise EngineError(
+            f"image {name}: the engine does not have it", hint="run `glovebox image build`"
+        )
+    return tuple(str(entry) for entry in (found.get("Config") or {}).get("Env") or ())
 
 
 def list_images(engine: Engine, current: str) -> list[ListedImage]:

@@ -50,12 +50,12 @@ class _Signal:
 
 
 async def run_session(
-    options: RunOptions, settings: Settings, paths: Paths, front: FrontDoor
+    options: RunOptions, settings: Settings, paths: Paths, *, front: FrontDoor
 ) -> RunEnd:
     """Run one session; raises GloveboxError only where none came up."""
     async with (
         _stoppable() as (scope, got),
-        open_session(options, settings, paths, front) as session,
+        open_session(options, settings, paths, front=front) as session,
     ):
         result, error = await _work(session, scope)
         with anyio.CancelScope(shield=True):

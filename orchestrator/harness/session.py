@@ -53,7 +53,7 @@ class Session:
 
 @asynccontextmanager
 async def open_session(
-    options: RunOptions, settings: Settings, paths: Paths, front: FrontDoor
+    options: RunOptions, settings: Settings, paths: Paths, *, front: FrontDoor
 ) -> AsyncIterator[Session]:
     """Bring everything up; on leaving, end the box, sign the audit's end and close the files."""
     policy = load_policy(
@@ -118,7 +118,7 @@ def _loop(parts: _Parts, front: FrontDoor) -> AgentLoop:
         parts.tools,
         parts.room.box,
         judge,
-        audit,
+        audit=audit,
         context=ToolContext(WORKDIR, policy.limits.command_time),
         output=parts.output,
         observe=observe,
@@ -129,7 +129,7 @@ def _loop(parts: _Parts, front: FrontDoor) -> AgentLoop:
         parts.model,
         dispatcher,
         parts.record.transcript,
-        audit,
+        audit=audit,
         speech=Speech(system_prompt(PromptFacts(WORKDIR, today, tuple(parts.tools))), definitions),
         limits=run_limits(policy.limits, parts.options.limits),
         output=parts.output,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
+import anyio.to_thread
 
 from orchestrator.engine.client import Engine
 from orchestrator.sandbox.docker_driver import DockerLifecycle
@@ -67,6 +68,32 @@ class Scene:
         assert written.error is None, written
         return await self.run("python3 -B probe.py", timeout_s)
 
+    def container(self) -> dict[str, Any]:
+        """Return what the engine knows of the box."""
+        label = f"glovebox.session={self.spec.session}"
+        [found] = self.engine.api.containers(all=True, filters={"label": label})
+        return self.engine.api.inspect_container(found["Id"])
+
+    async def as_server(self, source: str) -> str:
+        """Run Python inside as the tool server runs: same user, powers and modules."""
+        program = ["/usr/bin/python3", "-I", "-S", "-B", "-c", AS_SERVER + source]
+
+        def execute() -> str:
+            made = self.engine.api.exec_create(self.container()["Id"], program, user="0:0")
+            text = self.engine.api.exec_start(made["Id"]).decode()
+            assert self.engine.api.exec_inspect(made["Id"])["ExitCode"] == 0, text
+            return text
+
+        return await anyio.to_thread.run_sync(execute)
+
+
+AS_SERVER = """
+import sys
+sys.path.insert(0, "/opt/glovebox/toolserver")
+from config import Config, Limits
+config = Config("/workspace", "/home/agent", "/tmp/.glovebox-spill", (), ("/workspace", "/tmp"),
+                1000, 1000, {"PATH": "/usr/bin:/bin"}, Limits(1 << 30, 1 << 30, 1 << 26))
+"""
 
 Play = Callable[[Scene], Awaitable[T]]
 

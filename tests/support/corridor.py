@@ -120,7 +120,7 @@ def open_corridor(
         offered,
         box,
         judge,
-        audit,
+        audit=audit,
         context=ToolContext("/workspace", 600.0),
         output=output,
         observe=seen,

@@ -130,7 +130,7 @@ def open_loop(
         model,
         runs,
         transcript,
-        corridor.audit,
+        audit=corridor.audit,
         speech=Speech("be good", (BASH,)),
         limits=limits or Limits(),
         output=OutputFilter(Redactor(known or {})),
