@@ -6,7 +6,8 @@ workspace; here ``.git/hooks/**`` holds in every nested repository too, which is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from orchestrator.policy.globs import (
@@ -27,6 +28,7 @@ class PathGlobs:
     patterns: tuple[str, ...]
     _paths: GlobSet
     _names: GlobSet
+    _any_name: re.Pattern[str] | None
 
     def match(self, path: str) -> bool:
         """True where ``path`` is in the set."""
@@ -42,6 +44,15 @@ class PathGlobs:
             return False
         text = name.lower() if name.isascii() else folded(name)
         return whole.match(f"/{text}") is not None
+
+    def may_meet(self, names: Sequence[str]) -> bool:
+        """Return False only where ``may_end_in`` is False for each of the names; one look for all."""
+        if self._any_name is None:
+            return False
+        # No name holds a slash, and each name's pattern begins with one.
+        text = "/".join(("", *names))
+        text = text.lower() if text.isascii() else "/".join(("", *map(folded, names)))
+        return self._any_name.search(text) is not None
 
     def covers(self, path: str) -> bool:
         """True where ``path`` or a directory above it is in the set."""
@@ -59,10 +70,13 @@ def path_globs(patterns: Iterable[str], *, anywhere: bool = True) -> PathGlobs:
         check_relative_glob(pattern)
         check_glob(pattern)
     placed = [f"**/{p}" if anywhere and not p.startswith("**/") else p for p in given]
+    names = compile_globs(map(_last_name, placed), fold=anywhere, workspace="/", home="/")
+    each = "|".join(single.pattern.removesuffix(r"\Z") for single in names.single)
     return PathGlobs(
         given,
         compile_globs(placed, fold=anywhere, workspace=_ROOT, home=_ROOT),
-        compile_globs(map(_last_name, placed), fold=anywhere, workspace="/", home="/"),
+        names,
+        re.compile(f"(?:{each})(?=/|\\Z)") if each else None,
     )
 
 

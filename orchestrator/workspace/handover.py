@@ -94,7 +94,7 @@ async def apply_changes(
     def carry() -> Applied:
         with locked(workspace.site.folder):
             _check_ended(workspace.site)
-            return _carry(workspace, plan, on_step)
+            return _carry(workspace, changes, plan, on_step)
 
     return await _in_thread(carry, workspace.site)
 
@@ -115,17 +115,19 @@ def target_of(site: Site) -> Target:
     return Target(Path(site.record.directory), site.record.inode, site.folder)
 
 
-def _carry(workspace: Workspace, plan: Plan, on_step: OnStep | None) -> Applied:
+def _carry(workspace: Workspace, shown: ChangeSet, plan: Plan, on_step: OnStep | None) -> Applied:
     target = target_of(workspace.site)
     if plan.changes:
         with workspace.content() as content:
             outcome = commit_changes(target, plan.changes, content, on_step=on_step)
         workspace.settle(outcome)
         finish(target)
-    after = workspace.changes()
-    if not after:
+    everything = len(plan.changes) == len(shown.changes) and not shown.inside_git
+    # Looked at again before it is removed: the box may have run since the changes were shown.
+    nothing_left = everything and not workspace.changes()
+    if nothing_left:
         workspace.remove()
-    return Applied(plan.changes, plan.left, nothing_left=not after)
+    return Applied(plan.changes, plan.left, nothing_left=nothing_left)
 
 
 def _check_ended(site: Site) -> None:

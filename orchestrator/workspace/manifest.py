@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import WorkspaceError
@@ -58,9 +58,15 @@ def save_manifest(path: Path, originals: Iterable[Original]) -> None:
     temporary = path.with_suffix(".new")
     with temporary.open("w", encoding="ascii") as file:
         for item in originals:
-            file.write(json.dumps(asdict(item)) + "\n")
+            line = {"path": item.path, "node": _fields(item.node), "seen": _fields(item.seen)}
+            file.write(json.dumps(line) + "\n")
         file.write('"end"\n')
     temporary.replace(path)
+
+
+def _fields(item: Node | Signature) -> dict[str, object]:
+    # Not asdict: it copies every value, which for a large tree takes longer than the writing.
+    return {name: getattr(item, name) for name in item.__slots__}
 
 
 def load_manifest(path: Path) -> dict[str, Original]:

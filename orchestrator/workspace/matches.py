@@ -21,17 +21,21 @@ def find_matches(tree: Tree, globs: PathGlobs) -> Iterator[str]:
         directory = waiting.pop()
         prefix = f"{directory}/" if directory else ""
         try:
-            names = _names(tree, directory)
+            names, inner = _names(tree, directory)
         except PermissionError:
             continue
-        for name, is_directory in names:
-            path = prefix + name
-            if globs.may_end_in(name) and globs.match(path):
-                yield path
-            elif is_directory:
-                waiting.append(path)
+        matching = {
+            name
+            for name in (names if globs.may_meet(names) else ())
+            if globs.may_end_in(name) and globs.match(prefix + name)
+        }
+        yield from (prefix + name for name in matching)
+        waiting += [prefix + name for name in inner if name not in matching]
 
 
-def _names(tree: Tree, directory: str) -> list[tuple[str, bool]]:
+def _names(tree: Tree, directory: str) -> tuple[list[str], list[str]]:
+    """Return all names, and those of directories."""
     with tree.directory(directory) as fd, os.scandir(fd) as entries:
-        return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+        found = list(entries)
+        names = [entry.name for entry in found]
+        return names, [e.name for e in found if e.is_dir(follow_symlinks=False)]

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from orchestrator.errors import WorkspaceError
-from orchestrator.workspace.contents import Digester, plain_node, read_chunks
+from orchestrator.workspace.contents import CHUNK, Digester, plain_node, read_chunks
 from orchestrator.workspace.globs import PathGlobs
 from orchestrator.workspace.manifest import Original
 from orchestrator.workspace.node import PERMISSIONS, Limits, Node, signature, with_content
@@ -35,7 +35,16 @@ class TarOut:
     """Paths that could not go, each with the reason; hidden ones are not listed."""
 
     def stream(self) -> Iterator[bytes]:
-        """Yield the archive; WorkspaceError when the directory cannot be read as a whole."""
+        """Yield the archive in large blocks; WorkspaceError when the directory cannot be read."""
+        block = bytearray()
+        for piece in self._pieces():
+            block += piece
+            if len(block) >= CHUNK:
+                yield bytes(block)
+                block.clear()
+        yield bytes(block)
+
+    def _pieces(self) -> Iterator[bytes]:
         try:
             root = os.fstat(self.tree.fd)
             yield self._header(Found("", root), Node("directory", root.st_mode & PERMISSIONS))

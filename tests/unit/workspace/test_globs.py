@@ -41,7 +41,19 @@ def test_quick_look_at_a_name_never_misses_a_match(pattern, path):
     globs = path_globs([pattern])
 
     if globs.match(path):
-        assert globs.may_end_in(path.rpartition("/")[2])
+        name = path.rpartition("/")[2]
+        assert globs.may_end_in(name)
+        assert globs.may_meet(["other", name, "more"])
+
+
+def test_names_are_looked_at_together_without_being_mixed():
+    """Neither the end of one name nor two in a row make a match."""
+    globs = path_globs([".env", "*.pem", "K\u00e9y"])
+
+    assert not globs.may_meet(["a.env", ".envrc", "env", "pem"])
+    assert not globs.may_meet([])
+    assert globs.may_meet(["x", "k\u00c9Y"])
+    assert globs.may_meet(["a.PEM"])
 
 
 def test_persons_choice_starts_at_the_top_and_minds_the_case():

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.contents import CHUNK
 from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.node import Limits
 from orchestrator.workspace.tar_out import TarOut
@@ -63,25 +64,25 @@ def test_special_files_stay_and_are_named(tmp_path):
 
 def test_growing_file_is_cut_to_what_its_header_says(tmp_path):
     """The archive stays whole whatever happens to the file."""
-    (tmp_path / "log").write_bytes(b"x" * 1000)
+    size = 3 * CHUNK
+    (tmp_path / "log").write_bytes(b"x" * size)
     with open_tree(tmp_path) as tree:
-        out = TarOut(tree, path_globs([]), Limits(), owner=(1, 1), prefix="w")
-        stream = out.stream()
-        pieces = [next(stream), next(stream)]
+        stream = TarOut(tree, path_globs([]), Limits(), owner=(1, 1), prefix="w").stream()
+        pieces = [next(stream)]
         with (tmp_path / "log").open("ab") as log:
             log.write(b"y" * 5000)
         pieces += stream
 
     with tarfile.open(fileobj=io.BytesIO(b"".join(pieces))) as tar:
-        assert tar.getmember("w/log").size == 1000
+        assert tar.getmember("w/log").size == size
+        assert tar.extractfile("w/log").read() == b"x" * size
 
 
 def test_shrinking_file_is_an_error(tmp_path):
     """A half file must not look like a whole one."""
-    (tmp_path / "log").write_bytes(b"x" * 1000)
+    (tmp_path / "log").write_bytes(b"x" * 3 * CHUNK)
     with open_tree(tmp_path) as tree:
         stream = TarOut(tree, path_globs([]), Limits(), owner=(1, 1), prefix="w").stream()
-        next(stream)
         next(stream)
         (tmp_path / "log").write_bytes(b"x")
         with pytest.raises(WorkspaceError, match="shrank"):
