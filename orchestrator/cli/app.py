@@ -97,14 +97,23 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def root(
-    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version.")] = False,
-) -> None:
-    """Glovebox: a sealed box with gloves for coding agents."""
-    if version:
+def print_version(wanted: bool) -> None:
+    """Print the version and end, where it was asked for."""
+    if wanted:
         sys.stdout.write(f"glovebox {__version__}\n")
         raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", "-V", help="Print the version.", callback=print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Glovebox: a sealed box with gloves for coding agents."""
 
 
 def run_app(arguments: Sequence[str]) -> int:

@@ -1,5 +1,7 @@
 """Confirmers without a person."""
 
+from dataclasses import replace
+
 import anyio
 import pytest
 
@@ -109,6 +111,13 @@ def test_a_vague_recorded_answer_never_answers_an_unyielding_ask(tmp_path):
         "version: 2\nanswers: []",
         "version: 1\nanswer: []",
         "version: 1\nanswers: [{answer: maybe}]",
+        "version: 1\nanswers: 5",
+        "version: 1\nanswers: {answer: 'yes'}",
+        "version: 1\nanswers: [hunter2]",
+        "version: 1\nanswers: [{answer: 'yes', comand: x}]",
+        "version: 1\nanswers: [{answer: 'yes'",
+        "version: 2026-99-99",
+        "\x00",
     ],
 )
 def test_a_bad_answers_file_is_refused(tmp_path, text):
@@ -116,5 +125,52 @@ def test_a_bad_answers_file_is_refused(tmp_path, text):
     path = tmp_path / "answers.yaml"
     path.write_text(text)
 
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError) as caught:
         load_answers(path)
+
+    assert caught.value.message.startswith(str(path))
+    assert "hunter2" not in caught.value.message
+
+
+def test_answers_file_that_is_missing_is_refused(tmp_path):
+    """An empty one would answer nothing, too, but was not what was meant."""
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load_answers(tmp_path / "none.yaml")
+
+
+def test_answers_file_without_answers_says_no(tmp_path):
+    """Nothing written down is nothing said."""
+    path = tmp_path / "answers.yaml"
+    path.write_text("version: 1\n")
+
+    assert not ask(load_answers(path), question())[0].yes
+
+
+def test_recorded_no_carries_its_reason(tmp_path):
+    """And comes before a later yes: the first that fits answers."""
+    path = tmp_path / "answers.yaml"
+    path.write_text(
+        'version: 1\nanswers: [{rule: "risk:publishes", answer: "no", reason: by hand},'
+        ' {tool: bash, answer: "yes"}]\n'
+    )
+    (answer,) = ask(load_answers(path), question())
+
+    assert (answer.yes, answer.by, answer.reason) == (False, "file", "by hand")
+
+
+def test_session_yes_is_kept_only_where_policy_offers_it():
+    """A confirmer that says session where only once is allowed is taken for once."""
+    script = ScriptedConfirmer([Answer(yes=True, by="terminal", scope="session")])
+    once = replace(question(), scopes=("once",))
+    first, again = ask(RememberingConfirmer(script), once, once)
+
+    assert (first.yes, again.yes) == (True, False)
+
+
+def test_scripted_answers_are_given_in_turn_and_then_no():
+    """The stand-in keeps what it was asked."""
+    script = ScriptedConfirmer([Answer(yes=True, by="terminal")])
+    first, second = ask(script, question(), question("other"))
+
+    assert (first.yes, first.by, second.yes) == (True, "scripted", False)
+    assert [asked.subject for asked in script.asked] == ["git push", "other"]
