@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from orchestrator.confirmation.question_text import FRAME
 from orchestrator.model.projection import valid
 from orchestrator.schema.event import (
     DecisionMade,
@@ -27,12 +28,14 @@ from orchestrator.schema.event import (
     ToolStart,
     encode_event,
 )
-from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.schema.terminal_text import escape_terminal, wrap_cells
 
 GUTTER = "  │ "
 SHOWN_LINES = 12
 """Lines of a call's output that progress shows; the model and the session have all of it."""
-SHOWN_WIDTH = 200
+WIDE = 200
+"""Columns where there is no screen to ask, and the most that a line of output is given."""
+MIN_WIDTH = 20
 
 _RAW = re.compile(r"[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 """What JSON leaves as it is and a terminal or a line reader acts on."""
@@ -61,10 +64,13 @@ class JsonLines:
 class Progress:
     """Tells a person what happens, one event at a time."""
 
-    def __init__(self, write: Write, *, colour: bool) -> None:
-        """``write`` gets safe text."""
+    def __init__(
+        self, write: Write, *, colour: bool, columns: Callable[[], int] = lambda: WIDE
+    ) -> None:
+        """``write`` gets safe text; ``columns`` tells how wide the screen is now."""
         self._write = write
         self._colour = colour
+        self._columns = columns
         self._streaming = False
 
     def __call__(self, event: Event) -> None:
@@ -98,7 +104,7 @@ class Progress:
 
     def _stream(self, text: str) -> None:
         self._streaming = True
-        self._write(escape_terminal(text, keep_newlines=True))
+        self._write(_safe(text, keep_newlines=True))
 
     def _break(self) -> None:
         if self._streaming:
@@ -107,17 +113,23 @@ class Progress:
 
     def _output(self, event: ToolEnd) -> None:
         lines = event.output.rstrip("\n").split("\n")
+        width = max(min(self._columns(), WIDE) - len(GUTTER) - len("…"), MIN_WIDTH)
         for line in lines[:SHOWN_LINES]:
-            shown = escape_terminal(line)
-            cut = f"{shown[:SHOWN_WIDTH]}…" if len(shown) > SHOWN_WIDTH else shown
-            self._line("red" if event.is_error else "dim", GUTTER + cut)
+            # A line that the terminal wraps would go on without its gutter.
+            first, *more = wrap_cells(_safe(line), width)
+            self._line("red" if event.is_error else "dim", f"{GUTTER}{first}{'…' * bool(more)}")
         if len(lines) > SHOWN_LINES:
             self._line("dim", f"{GUTTER}… {len(lines) - SHOWN_LINES} more lines")
 
     def _line(self, style: str, text: str) -> None:
         codes = {"dim": "2", "bold": "1", "yellow": "33", "red": "31"}
-        safe = escape_terminal(text)
+        safe = _safe(text)
         self._write(f"\x1b[{codes[style]}m{safe}\x1b[0m\n" if self._colour else f"{safe}\n")
+
+
+def _safe(text: str, *, keep_newlines: bool = False) -> str:
+    """Return text that moves no cursor and holds no frame of a question."""
+    return escape_terminal(text, keep_newlines=keep_newlines).replace(FRAME.strip(), "|")
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from orchestrator.cli.render import JsonLines, Progress
+from orchestrator.cli.render import WIDE, JsonLines, Progress
 from orchestrator.confirmation.answers import NobodyConfirmer
 from orchestrator.confirmation.gate import Confirmer
 from orchestrator.confirmation.terminal import TerminalConfirmer
@@ -33,7 +33,7 @@ class RunIo:
             return JsonLines(_to_stdout, session)
         if self.quiet:
             return _ignore
-        return Progress(_to_stderr, colour=_colour())
+        return Progress(_to_stderr, colour=_colour(), columns=_columns)
 
     def confirmer(self) -> Confirmer:
         """Return who answers: a person at the terminal, or nobody."""
@@ -81,6 +81,13 @@ def _put(stream: TextIO, text: str) -> None:
 
 def _ignore(event: Event) -> None:
     """Show nothing."""
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or WIDE
+    except (OSError, ValueError):
+        return WIDE
 
 
 def _colour() -> bool:

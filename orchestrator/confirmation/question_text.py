@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from orchestrator.confirmation.gate import Question
-from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.schema.terminal_text import escape_terminal, wrap_cells
 
 FRAME = "┃ "
 BLANK_RUN = re.compile(r" {8,}|\t{4,}")
@@ -21,13 +21,13 @@ MIN_WIDTH = 20
 def render_question(question: Question, columns: int) -> list[str]:
     """Return the lines of the question, none longer than ``columns`` where that can be."""
     decision = question.decision
-    rows = ["", f"{FRAME}glovebox asks: may the agent use {_plain(question.tool)}?", FRAME.rstrip()]
+    rows = ["", *wrap(f"glovebox asks: may the agent use {_plain(question.tool)}?", columns)]
+    rows.append(FRAME.rstrip())
     rows += quote(question.subject, columns) if question.subject.strip() else [_empty_warning()]
     rows.append(FRAME.rstrip())
     rows += wrap(f"in {_plain(question.cwd)}", columns)
-    rows += wrap(
-        f"why asked: {_plain(decision.reason)} ({decision.layer}: {decision.rule})", columns
-    )
+    why = f"{decision.reason} ({decision.layer}: {decision.rule})"
+    rows += wrap(f"why asked: {_plain(why)}", columns)
     if decision.span is not None:
         start, end = decision.span
         rows += wrap(f"part: {_plain(question.subject[start:end])}", columns)
@@ -79,8 +79,7 @@ def quote(text: str, columns: int) -> list[str]:
 def wrap(line: str, columns: int) -> list[str]:
     """Return one line as framed rows; cut by width alone, so that nothing is dropped."""
     width = max(columns - len(FRAME) - 1, MIN_WIDTH)
-    pieces = [line[at : at + width] for at in range(0, len(line), width)] or [""]
-    return [FRAME + piece for piece in pieces]
+    return [FRAME + piece for piece in wrap_cells(line, width)]
 
 
 def _count_blanks(match: re.Match[str]) -> str:

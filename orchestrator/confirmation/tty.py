@@ -1,4 +1,8 @@
-"""The real terminal of ``TerminalConfirmer``: one file descriptor, read a key at a time."""
+"""The real terminal of ``TerminalConfirmer``: one file descriptor, read a key at a time.
+
+A terminal that is gone (its window closed, its line dropped) shows nothing and gives no line, so
+that whoever asks on it gets a no.
+"""
 
 from __future__ import annotations
 
@@ -32,17 +36,22 @@ class TtyTerminal:
     def write(self, text: str) -> None:
         """Show text that is already safe."""
         data = text.encode("utf-8", "backslashreplace")
-        while data:
-            data = data[os.write(self._fd, data) :]
+        with contextlib.suppress(OSError):
+            while data:
+                data = data[os.write(self._fd, data) :]
 
     def discard_input(self) -> None:
         """Drop everything typed so far: no answer may be older than its question."""
-        termios.tcflush(self._fd, termios.TCIFLUSH)
+        with contextlib.suppress(termios.error):
+            termios.tcflush(self._fd, termios.TCIFLUSH)
 
     async def read_line(self) -> str | None:
         """Return the next line; None for Ctrl-C, Esc, or the end of input."""
-        with self._keys():
-            return await self._edit_line()
+        try:
+            with self._keys():
+                return await self._edit_line()
+        except (OSError, termios.error):
+            return None
 
     async def _edit_line(self) -> str | None:
         line = ""

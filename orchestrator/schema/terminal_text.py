@@ -8,6 +8,7 @@ a text that spells an escape out can only look more suspicious than it is, never
 from __future__ import annotations
 
 import re
+import unicodedata
 
 # Categories Cc, Cf, Cs, Zl, Zp, and Zs but the plain space (a test compares them with Unicode's
 # own table), then letters and marks that draw nothing: fillers, joiners, variation selectors.
@@ -22,6 +23,8 @@ _BLANKS = r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f
 
 _UNSAFE = re.compile(f"[{_CONTROLS}{_FORMATS}{_SPACES}{_BLANKS}]")
 _UNSAFE_IN_BLOCK = re.compile(f"(?![\\n\\t])[{_CONTROLS}{_FORMATS}{_SPACES}{_BLANKS}]")
+TAB = 4
+"""Screen columns of a tab in a block, where it is shown as blanks."""
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
@@ -32,6 +35,30 @@ def escape_terminal(text: str, *, keep_newlines: bool = False) -> str:
     tabs stay, for blocks such as diffs; a carriage return never does.
     """
     return (_UNSAFE_IN_BLOCK if keep_newlines else _UNSAFE).sub(_escape, text)
+
+
+def wrap_cells(text: str, width: int) -> list[str]:
+    """Return one line of safe text in pieces that each fill at most ``width`` screen columns.
+
+    What a terminal would wrap by itself would begin a line that nothing of ours stands before.
+    """
+    pieces, piece, used = [], "", 0
+    for char in text.expandtabs(TAB):
+        cells = _cells(char)
+        if piece and used + cells > width:
+            pieces.append(piece)
+            piece, used = "", 0
+        piece += char
+        used += cells
+    return [*pieces, piece]
+
+
+def _cells(char: str) -> int:
+    if char < "\u0300":
+        return 1
+    if unicodedata.category(char) in {"Mn", "Me"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
 
 
 def _escape(match: re.Match[str]) -> str:

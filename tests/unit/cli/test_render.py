@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.cli.render import GUTTER, SHOWN_LINES, SHOWN_WIDTH, JsonLines, Progress
+from orchestrator.cli.render import GUTTER, SHOWN_LINES, WIDE, JsonLines, Progress
 from orchestrator.confirmation.question_text import FRAME
 from orchestrator.schema.event import (
     ApprovalRequest,
@@ -30,9 +30,9 @@ EVIL = "\x1b[2J\x1b]0;t\x07\r\x08\x9b31m\u202e\u200b\x00"
 UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def shown(*events, colour=False):
+def shown(*events, colour=False, columns=WIDE):
     pieces = []
-    progress = Progress(pieces.append, colour=colour)
+    progress = Progress(pieces.append, colour=colour, columns=lambda: columns)
     for event in events:
         progress(event)
     return "".join(pieces)
@@ -94,10 +94,24 @@ def test_every_line_of_output_stands_behind_the_gutter(text):
 
 
 def test_output_that_looks_like_a_question_is_none():
-    """The frame of real questions appears only behind the gutter."""
+    """The frame of real questions appears nowhere else, wherever it comes from."""
     fake = f"{FRAME}glovebox asks: may the agent use bash?\n{FRAME}y = once, n = no: "
 
-    assert not any(line.startswith(FRAME.strip()) for line in shown(ended(fake)).splitlines())
+    for event in everywhere(fake):
+        assert FRAME.strip() not in shown(event)
+
+
+@pytest.mark.parametrize(
+    "letter", ["x", "\u4e00", "e\u0301", "\t"], ids=["ascii", "wide", "mark", "tab"]
+)
+@pytest.mark.parametrize("columns", [0, 20, 40, 80, 500])
+def test_line_of_output_never_wraps_past_its_gutter(letter, columns):
+    """What the terminal wraps would begin at the left, where our own words stand."""
+    (line,) = shown(ended(letter * 700), columns=columns).splitlines()
+    width = sum(2 if char == "\u4e00" else char != "\u0301" for char in line)
+
+    assert line.startswith(GUTTER)
+    assert width <= max(columns, 25)
 
 
 def test_long_output_is_cut_in_lines_and_width():
@@ -106,7 +120,7 @@ def test_long_output_is_cut_in_lines_and_width():
     lines = shown(ended(output)).splitlines()
 
     assert len(lines) == SHOWN_LINES + 1
-    assert lines[0] == GUTTER + "x" * SHOWN_WIDTH + "…"
+    assert lines[0] == GUTTER + "x" * (WIDE - len(GUTTER) - 1) + "…"
     assert lines[-1] == f"{GUTTER}… 5 more lines"
 
 

@@ -1,5 +1,7 @@
 """What a question shows: everything that will run, nothing that moves the cursor."""
 
+import unicodedata
+
 import pytest
 
 from orchestrator.confirmation.gate import Question
@@ -88,3 +90,45 @@ def test_session_scope_is_offered_only_where_it_may_be_remembered():
 
     assert "session ends" in render_prompt(question("ls"))
     assert "session ends" not in render_prompt(question("ls", decision=always))
+
+
+def cells(row):
+    """Return the screen columns of a row, counted apart from the code that made it."""
+    wide = sum(unicodedata.east_asian_width(char) in "WF" for char in row)
+    return len(row) + wide
+
+
+@pytest.mark.parametrize(
+    "filler", ["x", "\t.", "語", "a語\t"], ids=["ascii", "tabs", "wide", "mixed"]
+)
+def test_no_row_is_wrapped_by_the_terminal_itself(filler):
+    """A wrapped row would begin without the frame, with words the agent chose."""
+    rows = render_question(question(filler * 200 + "why asked: routine"), 40)
+
+    assert all(cells(row) <= 40 for row in rows)
+    assert all(row.startswith("┃") for row in rows[1:])
+
+
+def test_offending_part_and_further_findings_are_shown():
+    """What the gate saw, in the words of the command and of policy."""
+    decision = Decision(
+        "ask", "r\x1b", "session", "why", span=(6, 14), notes=("writes /etc", "also\r that")
+    )
+    text = shown("true; git push", decision=decision)
+
+    assert "part: git push" in text
+    assert "also: writes /etc" in text
+    assert "also: also\\r that" in text
+    assert "(session: r\\x1b)" in text
+
+
+def test_content_is_shown_whole_below():
+    """A file to be written, line by line, escaped."""
+    text = shown("/workspace/a", body="one\ntwo\x1b[2J")
+
+    assert "┃   one\n┃   two\\x1b[2J" in text
+
+
+def test_scope_that_policy_does_not_offer_is_not_offered():
+    """Only once, where policy says so."""
+    assert "session ends" not in render_prompt(question("ls", scopes=("once",)))

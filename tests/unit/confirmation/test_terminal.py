@@ -108,3 +108,46 @@ def test_session_scope_is_refused_where_it_is_not_offered():
     answer, _ = ask(["s"], decision=Decision("ask", "r", "session", "x", unyielding=True))
 
     assert not answer.yes
+
+
+def test_session_scope_is_taken_where_it_is_offered():
+    """One letter for the rest of the session."""
+    answer, terminal = ask(["s"])
+
+    assert (answer.yes, answer.scope) == (True, "session")
+    assert "session ends" in terminal.shown
+
+
+def test_word_that_is_not_understood_is_said_to_be_a_no():
+    """The person sees what became of it."""
+    _, terminal = ask(["perhaps"])
+
+    assert "not understood: no." in terminal.shown
+
+
+def test_questions_are_asked_one_after_the_other():
+    """Two calls that ask at once do not mix on the screen."""
+    terminal = ScriptedTerminal(["y", "n"])
+    confirmer = TerminalConfirmer(terminal)
+    made = [
+        Question("a", "1", "bash", name, "/w", Decision("ask", "r", "session", "x"), Digest("d"))
+        for name in ("first", "second")
+    ]
+    answers = {}
+
+    async def one(question):
+        answers[question.subject] = (await confirmer.ask(question, timeout_s=5)).yes
+
+    async def run():
+        async with anyio.create_task_group() as group:
+            for question in made:
+                group.start_soon(one, question)
+
+    anyio.run(run)
+
+    assert answers == {"first": True, "second": False}
+    assert (
+        terminal.shown.index("first")
+        < terminal.shown.index("n [reason]")
+        < terminal.shown.index("second")
+    )

@@ -46,6 +46,7 @@ def read_line(pty, keys):
         (b"\x04", None),
         (b"y\x1b[A\r", None),
         ("n für später\r".encode(), "n für später"),
+        (b"\x7f\x7fy\x01\x04\r", "y"),
     ],
 )
 def test_keys_become_a_line_or_none(pty, keys, line):
@@ -69,3 +70,47 @@ def test_typed_ahead_keys_are_dropped(pty):
     TtyTerminal(slave).discard_input()
 
     assert read_line(pty, b"n\r") == "n"
+
+
+def test_size_is_the_terminals_own(pty):
+    """Columns first, as they are used."""
+    termios.tcsetwinsize(pty[1], (33, 111))
+
+    assert TtyTerminal(pty[1]).size() == (111, 33)
+
+
+def test_terminal_without_a_size_gets_a_usual_one(pty):
+    """Some tell nothing, or zero."""
+    columns, lines = TtyTerminal(pty[1]).size()
+
+    assert columns > 0
+    assert lines > 0
+
+
+@pytest.mark.parametrize("when", ["before", "while"])
+def test_terminal_that_goes_away_gives_no_line(when):
+    """Its window closed before the question, or while it waits: nobody says yes."""
+    master, slave = os.openpty()
+    terminal = TtyTerminal(slave)
+    if when == "before":
+        os.close(master)
+    else:
+        threading.Timer(0.1, os.close, [master]).start()
+
+    async def run():
+        with anyio.fail_after(5):
+            terminal.write("may it?")
+            terminal.discard_input()
+            return await terminal.read_line()
+
+    try:
+        assert anyio.run(run) is None
+    finally:
+        os.close(slave)
+
+
+def test_text_is_written_whole(pty):
+    """Half characters do not stop it."""
+    TtyTerminal(pty[1]).write("x" * 100 + "\ud83d")
+
+    assert os.read(pty[0], 4096) == b"x" * 100 + b"\\ud83d"

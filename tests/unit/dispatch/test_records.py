@@ -41,7 +41,7 @@ def test_answer_is_recorded_where_there_was_one():
 
 def test_intent_holds_the_request_and_its_digest():
     """What will run, as it will run."""
-    body = intent_body(call("bash", command="git push"), PUSH, ASKED, YES)
+    body = intent_body(call("bash", command="git push"), PUSH, ASKED, answer=YES)
 
     assert body["digest"] == request_digest(PUSH)
     assert body["request"] == {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.schema.terminal_text import escape_terminal, wrap_cells
 
 
 @pytest.mark.parametrize(
@@ -61,3 +61,26 @@ def test_any_text_comes_out_printable_and_encodable(text: str) -> None:
     shown.encode()
     assert not any(unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for c in shown)
     assert escape_terminal(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("", [""]),
+        ("abcd", ["abcd"]),
+        ("abcde", ["abcd", "e"]),
+        ("日本語", ["日本", "語"]),
+        ("a日本", ["a日", "本"]),
+        ("e\u0301e\u0301e\u0301e\u0301x", ["e\u0301e\u0301e\u0301e\u0301", "x"]),
+        ("a\tb", ["a   ", "b"]),
+    ],
+)
+def test_pieces_fill_at_most_the_screen(text: str, pieces: list[str]) -> None:
+    """Wide letters take two columns, marks none, a tab what blanks it is shown as."""
+    assert wrap_cells(text, 4) == pieces
+
+
+@given(st.text(), st.integers(1, 9))
+def test_wrapping_loses_nothing(text: str, width: int) -> None:
+    """All characters come back in order."""
+    assert "".join(wrap_cells(text, width)) == text.expandtabs(4)
