@@ -73,7 +73,7 @@ def test_kill_nine_leaves_no_container_and_runs_nothing_twice(world):
     session = until_running(process)
     time.sleep(1.0)
     os.kill(process.pid, signal.SIGKILL)
-    process.wait()
+    process.communicate()
 
     assert wait_for(lambda: containers(session) == [], 5.0)
     verified = world.run("audit", "verify", session)
