@@ -164,6 +164,8 @@ def _undo(tree: Tree, folder: Path, journal: Journal, committer: Committer) -> N
         committer.undo(step)
     if committer.kept:
         # What could not be put back is all that is left of somebody's work.
+        for step in journal.steps:
+            committer.drop_staged(step)
         drop_journal(folder)
     else:
         abandon(tree, folder, journal)

@@ -82,6 +82,12 @@ class Committer:
             if slot is not None and not _is_staged(slot, step):
                 self.kept.append(step.path)
 
+    def drop_staged(self, step: Step) -> None:
+        """Remove a staged content that was never applied; what was replaced stays."""
+        slot = self._in_slot(step) if step.slot else None
+        if slot is not None and _is_staged(slot, step):
+            os.unlink(step.slot, dir_fd=self.staging_fd)
+
     def _doing(self) -> dict[Op, _Effect]:
         return {
             "create": self._create,

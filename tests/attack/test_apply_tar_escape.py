@@ -12,6 +12,7 @@ from orchestrator.workspace.spool import Spool
 from tests.support.hostile_tar import archive, member, read
 
 NAMES = [
+    "workspace/..",
     "workspace/../evil",
     "workspace/../../../../etc/cron.d/x",
     "/etc/cron.d/x",

@@ -178,3 +178,23 @@ def test_killed_apply_that_cannot_be_finished_is_undone(sides, step):
 
     assert picture(project) == before | {"zz/z/z/last": "644 b'edited!'"}
     assert staging(project) == []
+
+
+def test_what_cannot_be_put_back_is_kept_and_told(sides):
+    """Nobody's work is removed with the staging directory."""
+    project, folder, wanted = sides
+    write(project, {"zz/z/z/last": "before"})
+    write(wanted, {"zz/z/z/last": "after"})
+
+    def meddle(number: int) -> None:
+        if number == STEPS:
+            (project / "a").unlink()
+            (project / "a").write_text("somebody's")
+            (project / "zz/z/z/last").write_text("edited!")
+
+    with pytest.raises(WorkspaceError, match="all was put back but 'a'"):
+        apply_all(*sides, on_step=meddle)
+
+    assert (project / "a").read_text() == "somebody's"
+    assert [path.read_text() for path in staging(project)[0].iterdir()] == ["1"]
+    assert read_journal(folder) is None

@@ -285,3 +285,14 @@ def test_file_that_becomes_a_directory_and_back_is_applied(any_desk):
     assert (any_desk.project / "old").read_text() == "flat\n"
     assert (any_desk.project / "link").is_dir()
     assert not (any_desk.project / "link").is_symlink()
+
+
+def test_edit_after_an_apply_is_the_persons_own(any_desk):
+    """An applied file is no change any more, whatever becomes of it on the host."""
+    workspace = any_desk.work("echo box >> app.py; echo x > made; rm old/a.txt; echo p > .envrc")
+    any_desk.take(workspace)
+    (any_desk.project / "app.py").write_text("mine\n")
+    (any_desk.project / "made").unlink()
+    (any_desk.project / "old/a.txt").write_text("back\n")
+
+    assert set(by_path(any_desk.look(workspace))) == {".envrc"}

@@ -6,7 +6,7 @@ from orchestrator.workspace.journal import JOURNAL, Journal, read_journal, write
 from orchestrator.workspace.plan import Selection, make_plan
 from orchestrator.workspace.record import locked
 from orchestrator.workspace.recover import recover, unfinished
-from tests.support.workspaces import by_path
+from tests.support.workspaces import by_path, play_box
 
 pytestmark = pytest.mark.docker
 
@@ -83,3 +83,16 @@ def test_broken_journal_is_told_and_kept(any_desk):
 
     assert "cannot be read" in recover(any_desk.paths, any_desk.engine)[0]
     assert (workspace.site.folder / JOURNAL).exists()
+
+
+def test_session_goes_on_after_a_recovery_without_conflict(any_desk):
+    """What was finished for it is its own apply."""
+    workspace = die_at(any_desk, 3)
+    recover(any_desk.paths, any_desk.engine)
+    workspace, prepared = any_desk.begin(workspace.site.record.session)
+    play_box(any_desk.engine, prepared, "cat a b; echo more >> a; echo more >> app.py")
+
+    changes = any_desk.look(workspace)
+
+    assert set(by_path(changes)) == {".envrc", "a", "app.py"}
+    assert changes.conflicts == ()
