@@ -6,7 +6,7 @@ after reading, so the two cannot disagree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -42,6 +42,9 @@ class BrokenChain(Exception):  # noqa: N818 - reads as what it is
         super().__init__(f"broken at seq {seq}: {why}")
         self.seq = seq
         self.why = why
+
+
+Visit = Callable[[Record], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +118,11 @@ def link(
     )
 
 
-def verify_chain(lines: Iterable[bytes]) -> Verdict:
-    """Judge a chain from its lines, each with its line feed; the last may lack it (torn)."""
+def verify_chain(lines: Iterable[bytes], *, visit: Visit | None = None) -> Verdict:
+    """Judge a chain from its lines, each with its line feed; the last may lack it (torn).
+
+    ``visit`` sees each record that holds so far, and may raise BrokenChain on grounds of its own.
+    """
     head: Head | None = None
     interrupted: list[tuple[str, int]] = []
     for at, line in enumerate(lines):
@@ -126,6 +132,8 @@ def verify_chain(lines: Iterable[bytes]) -> Verdict:
             record = _decode(line[:-1], at)
             before = {} if head is None else head.pending
             head = advance(head, record)
+            if visit is not None:
+                visit(record)
         except BrokenChain as broken:
             return Verdict("broken", head, broken.seq, broken.why, tuple(interrupted))
         if record.type in CONTINUATIONS:

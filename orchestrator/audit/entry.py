@@ -27,7 +27,7 @@ _MAX_DEPTH = 64
 """Far above any record of ours, far below the recursion limit."""
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _FIELDS = {"seq": int, "time": str, "session": str, "type": str, "body": dict, "prev": str}
 
 
@@ -140,7 +140,7 @@ def _record_from(data: Any) -> Record:
         if type(data[name]) is not kind:
             raise ValueError(f"{name}: expected {kind.__name__}, got {type(data[name]).__name__}")
     for name in ("prev", "hash"):
-        if not _DIGEST.fullmatch(str(data[name])):
+        if not DIGEST.fullmatch(str(data[name])):
             raise ValueError(f"{name}: expected sha256: and 64 hex digits")
     return Record(**data)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 from pathlib import Path
@@ -32,9 +31,9 @@ class ChainFile:
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             return cls._locked(path, os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600))
-        except FileExistsError as err:
-            raise AuditError(f"{path}: a chain is there already; resume it instead") from err
         except OSError as err:
+            if path.exists():
+                raise AuditError(f"{path}: a chain is there already; resume it instead") from err
             raise _unavailable(path, err) from err
 
     @classmethod
@@ -53,12 +52,14 @@ class ChainFile:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             sync_directory(path.parent)
             return cls(path, fd)
-        except BlockingIOError as err:
+        except OSError as err:
             os.close(fd)
-            raise AuditUnavailable(f"{path}: another process writes this chain") from err
-        except OSError:
-            os.close(fd)
-            raise
+            held = isinstance(err, BlockingIOError)
+            raise (
+                AuditUnavailable(f"{path}: another process writes this chain")
+                if held
+                else _unavailable(path, err)
+            ) from err
 
     @property
     def is_closed(self) -> bool:
@@ -105,9 +106,19 @@ class ChainFile:
             os.close(self._fd)
             self._fd = -1
 
-    def _require_ours(self) -> None:
+    def abandon(self) -> None:
+        """Give the file up, and remove it when nothing was ever written to it."""
+        if not self._size:
+            self.path.unlink(missing_ok=True)
+        self.close()
+
+    def require_open(self) -> None:
+        """Raise AuditUnavailable once the file was given up."""
         if self.is_closed:
             raise AuditUnavailable(f"{self.path}: the chain is closed")
+
+    def _require_ours(self) -> None:
+        self.require_open()
         if self._broken:
             raise AuditUnavailable(f"{self.path}: {self._broken}")
         try:
@@ -141,10 +152,7 @@ def sync_directory(path: Path) -> None:
 def _write_all(fd: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
-        written = os.write(fd, view)
-        if not written:
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
-        view = view[written:]
+        view = view[os.write(fd, view) :]
 
 
 def _unavailable(path: Path, err: OSError) -> AuditUnavailable:

@@ -87,7 +87,7 @@ class AuditLog:
             log = cls(file, signer, session=session, head=None, clock=clock)
             log._write(chain.GENESIS, bound)
         except BaseException:
-            file.close()
+            file.abandon()
             raise
         return log
 
@@ -120,6 +120,7 @@ class AuditLog:
             raise AuditError(f"audit type {record_type!r}: expected a free lower-case word")
         small, payloads = move_out(plain_body(body))
         with self._lock:
+            self._file.require_open()
             for digest, data in payloads.items():
                 store_payload(self._file.path, digest, data)
             return self._write(record_type, small)

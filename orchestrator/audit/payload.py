@@ -6,6 +6,7 @@ A body's own top-level fields are moved out whole, the largest first, and named 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from typing import Any
 
 import rfc8785
 
+from orchestrator.audit.entry import DIGEST
 from orchestrator.audit.files import sync_directory
 from orchestrator.errors import AuditError, AuditUnavailable
 from orchestrator.schema.ids import Digest, digest_of
@@ -45,15 +47,17 @@ def move_out(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Digest, byte
 
 
 def references(body: Mapping[str, Any]) -> dict[str, Digest]:
-    """Return the payloads that a chain's body names, by field."""
-    named = body.get(REFERENCES)
-    if not isinstance(named, dict):
-        return {}
-    return {
-        field: Digest(str(item.get("digest")))
-        for field, item in named.items()
-        if isinstance(item, dict)
-    }
+    """Return the payloads that a chain's body names, by field; raises ValueError for a bad name."""
+    named = body.get(REFERENCES, {})
+    try:
+        found = {str(field): str(item["digest"]) for field, item in named.items()}
+    except (AttributeError, KeyError, TypeError) as err:
+        raise ValueError(f"{REFERENCES}: expected a digest for each field") from err
+    for field, digest in found.items():
+        # The digest becomes a file's name.
+        if not DIGEST.fullmatch(digest):
+            raise ValueError(f"{REFERENCES}.{field}: expected sha256: and 64 hex digits")
+    return {field: Digest(digest) for field, digest in found.items()}
 
 
 def payload_folder(chain: Path) -> Path:
@@ -80,5 +84,6 @@ def store_payload(chain: Path, digest: Digest, data: bytes) -> None:
         draft.replace(path)
         sync_directory(path.parent)
     except OSError as err:
-        draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            draft.unlink(missing_ok=True)
         raise AuditUnavailable(f"{path}: the payload cannot be written: {err.strerror}") from err

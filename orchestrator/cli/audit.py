@@ -11,7 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from orchestrator.audit.chain import Verdict, verify_chain
+from orchestrator.audit.chain import Verdict
+from orchestrator.audit.signer import parse_public_key, read_public_key
+from orchestrator.audit.verify import verify_file
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.errors import AuditError, UsageError
 from orchestrator.schema.ids import SessionId
@@ -42,25 +44,20 @@ def verify(
     require_closed: Annotated[
         bool, typer.Option("--require-closed", help="Exit 7 unless the end is signed.")
     ] = False,
+    without_payloads: Annotated[
+        bool, typer.Option("--without-payloads", help="Do not ask for the files beside the chain.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Say whether a chain is intact and closed, intact and open, or broken, and where."""
     path = _chain_file(chain)
-    verdict = verify_chain(_lines(path))
-    wrong_key = (
-        key is not None and verdict.head is not None and _key(key) != verdict.head.public_key
-    )
-    text = _words(verdict) if not wrong_key else "broken at seq 0: signed by another key"
+    expected, whose = _expected_key(path, key)
+    verdict = verify_file(path, key=expected, payloads=not without_payloads)
     if as_json:
-        sys.stdout.write(json.dumps(_as_data(path, verdict, text)) + "\n")
+        _print(json.dumps({**_as_data(path, verdict), "key_from": whose}))
     else:
-        sys.stdout.write(escape_terminal(text) + "\n")
-        for call, seq in verdict.interrupted:
-            sys.stdout.write(
-                escape_terminal(f"  interrupted: call {call}, intent at seq {seq}") + "\n"
-            )
-    bad = wrong_key or verdict.state == "broken"
-    if bad or (require_closed and verdict.state != "closed"):
+        _print(*(escape_terminal(line) for line in _report(verdict, whose)))
+    if verdict.state == "broken" or (require_closed and verdict.state != "closed"):
         raise typer.Exit(INVALID)
 
 
@@ -68,43 +65,60 @@ def verify(
 def show(chain: Chain = None, as_json: Json = False) -> None:
     """List a chain's records; it is not verified by this."""
     for line in _lines(_chain_file(chain)):
-        if as_json:
-            sys.stdout.write(line.decode("utf-8", "replace"))
-            continue
         record = _record(line)
-        body = json.dumps(record.get("body"), ensure_ascii=False)
-        shown = body if len(body) <= SHOWN else body[:SHOWN] + "…"
-        sys.stdout.write(
-            escape_terminal(
-                f"{record.get('seq')!s:>5}  {record.get('time')}  {record.get('type')!s:14} {shown}"
-            )
-            + "\n"
-        )
+        _print(json.dumps(record) if as_json else escape_terminal(_row(record)))
 
 
-def _words(verdict: Verdict) -> str:
-    if verdict.state == "broken":
-        return f"broken at seq {verdict.broken_at}: {verdict.why}"
-    records = verdict.head.seq + 1 if verdict.head else 0
-    return f"intact, {verdict.state} ({records} records)"
+def _expected_key(path: Path, given: str | None) -> tuple[str | None, str]:
+    """Return the key a chain must be signed by, and where that is known from."""
+    if given is not None:
+        return parse_public_key(_text(Path(given)) if Path(given).is_file() else given), "option"
+    paths = _paths()
+    own = read_public_key(paths.keys) if path.parent == _folder(paths) else None
+    return own, "this machine" if own else "the chain itself"
 
 
-def _as_data(path: Path, verdict: Verdict, text: str) -> dict[str, Any]:
+def _report(verdict: Verdict, whose: str) -> Iterator[str]:
+    yield str(verdict)
+    head = verdict.head
+    if head is not None and verdict.state != "broken":
+        yield f"  session {head.session}, {head.seq + 1} records, signed through {head.signed_seq}"
+        yield f"  key {head.public_key}, known from {whose}"
+    if verdict.torn_bytes:
+        yield f"  unfinished last line of {verdict.torn_bytes} bytes, never acknowledged"
+    for call, seq in verdict.interrupted:
+        yield f"  interrupted: call {call}, intent at seq {seq}"
+
+
+def _row(record: dict[str, Any]) -> str:
+    body = json.dumps(record.get("body"), ensure_ascii=False)
+    shown = body if len(body) <= SHOWN else f"{body[:SHOWN]}…"
+    return f"{record.get('seq')!s:>5}  {record.get('time')}  {record.get('type')!s:14} {shown}"
+
+
+def _as_data(path: Path, verdict: Verdict) -> dict[str, Any]:
+    head = verdict.head
     return {
         "file": str(path),
-        "verdict": text,
+        "verdict": str(verdict),
         "state": verdict.state,
         "broken_at": verdict.broken_at,
-        "records": verdict.head.seq + 1 if verdict.head else 0,
-        "head": verdict.head.hash if verdict.head else None,
-        "public_key": verdict.head.public_key if verdict.head else None,
+        "why": verdict.why,
+        "session": head.session if head else None,
+        "records": head.seq + 1 if head else 0,
+        "signed_through": head.signed_seq if head else None,
+        "head": head.hash if head else None,
+        "public_key": head.public_key if head else None,
         "interrupted": [{"call": call, "intent": seq} for call, seq in verdict.interrupted],
+        "torn_bytes": verdict.torn_bytes,
     }
 
 
-def _key(given: str) -> str:
-    path = Path(given)
-    return path.read_text("utf-8").strip() if path.is_file() else given.strip()
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError as err:
+        raise AuditError(f"{path}: the key cannot be read: {err.strerror}") from err
 
 
 def _record(line: bytes) -> dict[str, Any]:
@@ -125,25 +139,38 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def _chain_file(given: str | None) -> Path:
     if given is not None and Path(given).is_file():
-        return Path(given)
-    paths = paths_from(os.environ, Path.home())
-    return _of_session(paths, given) if given else _newest(paths)
+        return Path(given).resolve()
+    folder = _folder(_paths())
+    return _of_session(folder, given) if given else _newest(folder)
 
 
-def _of_session(paths: Paths, prefix: str) -> Path:
-    exact = paths.audit_log(SessionId(prefix))
-    found = [exact] if exact.is_file() else sorted(exact.parent.glob(f"{prefix}*.jsonl"))
-    if len(found) != 1:
+def _of_session(folder: Path, prefix: str) -> Path:
+    names = {path.stem: path for path in folder.glob("*.jsonl") if path.name.startswith(prefix)}
+    if prefix in names:
+        return names[prefix]
+    if len(names) != 1:
         raise UsageError(
-            f"audit {prefix}: expected one chain of that name, found {len(found)}",
-            hint=f"the chains are in {exact.parent}",
+            f"audit {prefix}: expected one chain of that name, found {len(names)}",
+            hint=f"the chains are in {folder}",
         )
-    return found[0]
+    return names.popitem()[1]
 
 
-def _newest(paths: Paths) -> Path:
-    folder = paths.audit_log(SessionId("x")).parent
+def _newest(folder: Path) -> Path:
     found = sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
     if not found:
         raise UsageError(f"audit: there is no chain in {folder}", hint="a run makes one")
     return found[-1]
+
+
+def _folder(paths: Paths) -> Path:
+    return paths.audit_log(SessionId("any")).parent.resolve()
+
+
+def _paths() -> Paths:
+    return paths_from(os.environ, Path.home())
+
+
+def _print(*lines: str) -> None:
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
