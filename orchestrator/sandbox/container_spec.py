@@ -88,8 +88,9 @@ def container_options(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
 
 def tmpfs_sizes(spec: BoxSpec) -> dict[str, int]:
     """Return every tmpfs and its size; together they take at most half of the memory."""
-    wanted = {HOME: _HOME_SIZE, **spec.tmpfs}
-    wanted |= {mount.target: mount.size or _HOME_SIZE for mount in spec.mounts if _is_tmpfs(mount)}
+    home = min(_HOME_SIZE, spec.limits.memory // 4)
+    wanted = {HOME: home, **spec.tmpfs}
+    wanted |= {mount.target: mount.size or home for mount in spec.mounts if _is_tmpfs(mount)}
     room = spec.limits.memory * _TMPFS_SHARE - _shm_size(spec)
     scale = min(1.0, room / sum(wanted.values()))
     return {target: max(4096, int(size * scale)) for target, size in wanted.items()}

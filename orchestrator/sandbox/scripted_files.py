@@ -102,18 +102,14 @@ class MemoryFiles:
         found = [entries[name] for name in sorted(entries)]
         limited = len(found) > limit
         rows = found[:limit]
-        return Outcome(
-            data={"entries": rows, "total": len(found), "limited": limited, "notes": []}
-        )
+        return Outcome(data={"entries": rows, "total": len(found), "limited": limited, "notes": []})
 
     def _find(self, path: str, request: FindRequest) -> Outcome:
         below = (f"{name}/{rest}" if rest else name for name, rest, _ in self._below(path))
         found = sorted(p for p in below if fnmatchcase(posixpath.basename(p), request.pattern))
         limited = len(found) > request.limit
         paths = found[: request.limit]
-        return Outcome(
-            data={"paths": paths, "total": len(paths), "limited": limited, "notes": []}
-        )
+        return Outcome(data={"paths": paths, "total": len(paths), "limited": limited, "notes": []})
 
     def _grep(self, path: str, request: GrepRequest) -> Outcome:
         pattern = re.escape(request.pattern) if request.literal else request.pattern

@@ -84,11 +84,11 @@ class Command:
         on_end: Callable[[Command, dict[str, Any]], None],
     ) -> None:
         """Hand it over to a spare."""
+        spare.start(self._order.command, self._order.cwd, self.mark)
         self._spare = spare
         self._link = link
         self._lowest = lowest
         self._on_end = on_end
-        spare.start(self._order.command, self._order.cwd, self.mark)
         self._oom_kills = OOM.recent()
         self._failed_forks = FORKS.recent()
         self._loop.on_exit(spare.pid, self._exited)

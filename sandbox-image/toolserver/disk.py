@@ -16,6 +16,8 @@ FREE_FLOOR = 256 * 1024 * 1024
 """Bytes that must stay free on a file system shared with the host."""
 FLOOR_SHARE = 64 * 1024 * 1024
 """What the box must have written before a low floor counts as its doing."""
+CLOCK_STEP = 0.1
+"""Seconds that a file system's clock may be behind."""
 _BLOCK = 512
 
 
@@ -119,7 +121,7 @@ def _changed_below(roots: list[str], since: float) -> Iterator[os.stat_result]:
                         queue.append(entry.path)
                     status = entry.stat(follow_symlinks=False)
                     # The change time cannot be set by a command.
-                    if status.st_ctime >= since - 1 and stat.S_ISREG(status.st_mode):
+                    if status.st_ctime >= since - CLOCK_STEP and stat.S_ISREG(status.st_mode):
                         yield status
         except OSError:
             # Unreadable to the command, or gone meanwhile: the free space still tells of it.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 import traceback
 from typing import TYPE_CHECKING, Any
 
+import cgroup
 import files
 import probe
 from command import Command, Order
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from link import Link
     from loop import Loop
 
+MOST_COMMANDS = 64
+"""At a time; fewer where the box may have few processes, since each needs some."""
 FORK_RETRY = 0.05
 """Seconds."""
 FORK_TRIES = 100
@@ -39,6 +43,7 @@ class Server:
         self._workers: dict[int, Worker] = {}
         self._spare: Spare | None = None
         self._latest = 0
+        self._most = min(MOST_COMMANDS, (cgroup.pids_limit() or MOST_COMMANDS * 4) // 4)
         self._watch = Watch(loop, config, lambda: list(self._commands.values()))
         self._refill_planned = False
 
@@ -79,6 +84,10 @@ class Server:
         if problem:
             self._answer(call, {"error": problem, "code": "invalid"})
             return
+        if len(self._commands) + len(self._waiting) >= self._most:
+            problem = f"{self._most} commands run already; wait for one to end"
+            self._answer(call, {"error": problem, "code": "unavailable"})
+            return
         self._waiting[call] = Command(self._loop, self._config, order=order, number=call)
         self._begin(call, FORK_TRIES)
 
@@ -86,20 +95,24 @@ class Server:
         if call not in self._waiting:
             return
         spare, self._spare = self._spare, None
-        if spare is None:
-            try:
-                spare = Spare(self._config)
-            except OSError as err:
-                self._begin_later(call, tries, err)
-                return
-        command = self._commands[call] = self._waiting.pop(call)
-        command.start(spare, self._link, lowest=self._lowest, on_end=self._ended)
-        self._watch.wake()
-        self._refill()
+        try:
+            spare = spare or Spare(self._config)
+            command = self._waiting[call]
+            command.start(spare, self._link, lowest=self._lowest, on_end=self._ended)
+        except BrokenPipeError:
+            # Whatever ended it while it waited, a sweep or want of memory, was not about this call.
+            self._begin_later(call, tries, BlockingIOError(errno.EAGAIN, "the spare had died"))
+        except OSError as err:
+            self._begin_later(call, tries, err)
+        else:
+            self._commands[call] = self._waiting.pop(call)
+            self._watch.wake()
+            self._refill()
 
     def _begin_later(self, call: int, tries: int, err: OSError) -> None:
         if isinstance(err, BlockingIOError) and tries:
-            self._watch.make_room()
+            if cgroup.is_crowded():
+                self._watch.make_room()
             self._loop.after(FORK_RETRY, lambda: self._begin(call, tries - 1))
             return
         del self._waiting[call]
@@ -117,17 +130,18 @@ class Server:
         if self._spare is not None or self._refill_planned:
             return
         try:
-            self._spare = Spare(self._config)
+            spare = self._spare = Spare(self._config)
         except OSError:
             # The box is full; whoever needs the next process makes room.
             return
-        self._loop.on_exit(self._spare.pid, self._spare_died)
+        self._loop.on_exit(spare.pid, lambda _status: self._spare_died(spare))
 
-    def _spare_died(self, _status: int) -> None:
+    def _spare_died(self, spare: Spare) -> None:
         """Replace it, not at once: what killed it may go on for a while."""
-        if self._spare is not None:
-            self._spare.discard()
-            self._spare = None
+        if self._spare is not spare:
+            return
+        spare.discard()
+        self._spare = None
         if not self._refill_planned:
             self._refill_planned = True
             self._loop.after(FORK_RETRY, self._refill_now)

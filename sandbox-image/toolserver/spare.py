@@ -70,11 +70,15 @@ class Spare:
         os.set_blocking(self.output, False)
 
     def start(self, command: bytes, cwd: bytes, mark: int) -> None:
-        """Make it the command."""
+        """Make it the command; BrokenPipeError, and discarded, where it died while it waited."""
         order = _HEAD.pack(mark, len(cwd), len(command)) + cwd + command
         if len(order) > _PLAIN_PIPE:
             fcntl.fcntl(self._order, fcntl.F_SETPIPE_SZ, _ORDER_PIPE)
-        os.write(self._order, order)
+        try:
+            os.write(self._order, order)
+        except BrokenPipeError:
+            self.discard()
+            raise
         os.close(self._order)
         self._order = -1
 

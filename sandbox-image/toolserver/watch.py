@@ -47,6 +47,8 @@ class Watch:
 
     def wake(self) -> None:
         """Begin to look; to be called whenever a command starts."""
+        if self._allowed != self._config.limits.disk:
+            self._relent(self._disk.suspected_bytes())
         if not self._timer:
             self._timer = self._loop.after(TICK, self._look)
 
@@ -56,6 +58,15 @@ class Watch:
         Called where a process is needed and none can be had, so it starts none itself.
         """
         mark = tree.largest_mark(tree.processes())
+        if mark is not None:
+            self._end_crowd(mark)
+        if cgroup.is_crowded():
+            for command in self._running():
+                command.end("pids", at_once=True)
+            tree.end_everything()
+            self._loop.reap()
+
+    def _end_crowd(self, mark: int) -> None:
         for command in self._running():
             if command.mark == mark:
                 command.end("pids", at_once=True)
@@ -66,11 +77,6 @@ class Watch:
             tree.send(crowd, signal.SIGKILL)
             # The dead count until they are collected.
             self._loop.reap()
-        if cgroup.is_crowded():
-            for command in self._running():
-                command.end("pids", at_once=True)
-            tree.end_everything()
-        self._loop.reap()
 
     def _look(self) -> None:
         self._timer = 0
@@ -93,12 +99,16 @@ class Watch:
 
     def _look_at_disk(self) -> None:
         suspected = self._disk.suspected_bytes()
-        if suspected <= self._config.limits.disk:
-            self._allowed = self._config.limits.disk
+        self._relent(suspected)
         if self._disk.own_bytes() > self._allowed:
             self._over(self._disk.own_bytes())
         elif suspected > self._allowed or self._floor_is_due():
             self._measure()
+
+    def _relent(self, suspected: int) -> None:
+        """Go back to the budget itself once the box was emptied below it."""
+        if suspected <= self._config.limits.disk:
+            self._allowed = self._config.limits.disk
 
     def _floor_is_due(self) -> bool:
         if not self._disk.floor_reached() or time.monotonic() < self._floor_next:

@@ -26,12 +26,15 @@ _READ_SIZE = 65_536
 class Worker:
     """Runs ``work`` in a child and gives its answer to ``on_end``, or an error in its place."""
 
-    def __init__(self, loop: Loop, config: Config, number: int) -> None:
+    def __init__(
+        self, loop: Loop, config: Config, number: int, *, time_limit: float = TIME_LIMIT
+    ) -> None:
         self._loop = loop
         self._config = config
         self._mark = tree.FIRST_MARK - number
         self._answer = bytearray()
         self._timer = 0
+        self._time_limit = time_limit
         self._why: str | None = None
 
     def start(
@@ -51,7 +54,7 @@ class Worker:
         os.close(write)
         os.set_blocking(self._pipe, False)
         self._loop.on_readable(self._pipe, self._read)
-        self._timer = self._loop.after(TIME_LIMIT, lambda: self.end("timeout"))
+        self._timer = self._loop.after(self._time_limit, lambda: self.end("timeout"))
 
     def end(self, why: str) -> None:
         """Kill it and its helpers; the answer is then an error with that code."""
@@ -78,7 +81,7 @@ class Worker:
 
     def _result(self) -> dict[str, Any]:
         if self._why == "timeout":
-            return {"error": f"no answer within {TIME_LIMIT:.0f} s", "code": "timeout"}
+            return {"error": f"no answer within {self._time_limit:.0f} s", "code": "timeout"}
         if self._why is not None:
             return {"error": self._why.replace("_", " "), "code": self._why}
         try:
