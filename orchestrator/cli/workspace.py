@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,15 +17,10 @@ import typer
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.engine.client import Engine, connect
 from orchestrator.errors import UsageError, WorkspaceError
+from orchestrator.harness.applying import apply_recorded, discard_recorded
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
-from orchestrator.workspace.handover import (
-    Applied,
-    apply_changes,
-    discard_changes,
-    read_changes,
-    read_patch,
-)
+from orchestrator.workspace.handover import Applied, read_changes, read_patch
 from orchestrator.workspace.node import ChangeSet, encode_change
 from orchestrator.workspace.opening import drop_workspace, load_workspace
 from orchestrator.workspace.pending import session_named, waiting_sessions
@@ -64,11 +61,12 @@ def diff(
             "diff: --raw would send the box's bytes to this terminal",
             hint="redirect it: glovebox diff --raw > changes.patch",
         )
-    workspace, changes = _open(session, cd)
-    if as_json:
-        _print_json(_encode(changes))
-        return 0
-    lines, counts = anyio.run(read_patch, workspace, changes)
+    with _place() as place:
+        workspace, changes = place.open(session, cd)
+        if as_json:
+            _print_json(_encode(changes))
+            return 0
+        lines, counts = anyio.run(read_patch, workspace, changes)
     summary = list(summary_lines(changes, counts))
     if stat:
         _print(summary)
@@ -103,8 +101,11 @@ def apply(
     for could not be applied.
     """
     selection = Selection(tuple(path or ()), include_protected, skip_conflicts)
-    workspace, changes = _open(session, cd)
-    applied = anyio.run(apply_changes, workspace, changes, selection)
+    with _place() as place:
+        workspace, changes = place.open(session, cd)
+        applied = anyio.run(
+            lambda: apply_recorded(workspace, changes, selection, paths=place.paths)
+        )
     if as_json:
         _print_json(_encode_applied(changes, applied))
     else:
@@ -117,47 +118,60 @@ def apply(
 
 def discard(session: SessionArgument = None, cd: Directory = Path()) -> int:
     """Drop a session's changes; they cannot be had again."""
-    engine, paths = _surroundings()
-    chosen = session_named(paths, session) if session else _newest(paths, cd, engine)[0]
-    try:
-        workspace = load_workspace(chosen, paths=paths, engine=engine)
-    except WorkspaceError:
-        drop_workspace(chosen, paths=paths, engine=engine)
-    else:
-        anyio.run(discard_changes, workspace)
+    with _place() as place:
+        chosen = place.choose(session, cd)
+        try:
+            workspace = load_workspace(chosen, paths=place.paths, engine=place.engine)
+        except WorkspaceError:
+            # Its record is broken: there is nothing to be shown or applied, only to be removed.
+            drop_workspace(chosen, paths=place.paths, engine=place.engine)
+        else:
+            anyio.run(lambda: discard_recorded(workspace, chosen, paths=place.paths))
     _print([f"the changes of session {chosen} are dropped"])
     return 0
 
 
-def _open(session: str | None, directory: Path) -> tuple[Workspace, ChangeSet]:
-    engine, paths = _surroundings()
-    if session is None:
-        _, workspace, changes = _newest(paths, directory, engine)
-        return workspace, changes
-    workspace = load_workspace(session_named(paths, session), paths=paths, engine=engine)
-    return workspace, anyio.run(read_changes, workspace)
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where sessions are looked for."""
+
+    engine: Engine
+    paths: Paths
+
+    def open(self, session: str | None, directory: Path) -> tuple[Workspace, ChangeSet]:
+        """Return the named session's workspace, or the directory's newest that has changes."""
+        if session is None:
+            return self._newest(directory)
+        return self._read(session_named(self.paths, session))
+
+    def choose(self, session: str | None, directory: Path) -> SessionId:
+        """Return the id alone; a named session's record may be broken."""
+        if session is None:
+            return self._newest(directory)[1].session
+        return session_named(self.paths, session)
+
+    def _newest(self, directory: Path) -> tuple[Workspace, ChangeSet]:
+        for session in waiting_sessions(self.paths, directory):
+            workspace, changes = self._read(session)
+            if changes:
+                return workspace, changes
+        raise WorkspaceError(
+            f"{directory.resolve()}: no session has changes waiting",
+            hint="name a session, or a directory with --cd",
+        )
+
+    def _read(self, session: SessionId) -> tuple[Workspace, ChangeSet]:
+        workspace = load_workspace(session, paths=self.paths, engine=self.engine)
+        return workspace, anyio.run(read_changes, workspace)
 
 
-def _newest(
-    paths: Paths, directory: Path, engine: Engine
-) -> tuple[SessionId, Workspace, ChangeSet]:
-    for session in waiting_sessions(paths, directory):
-        workspace = load_workspace(session, paths=paths, engine=engine)
-        changes = anyio.run(read_changes, workspace)
-        if changes:
-            return session, workspace, changes
-    raise WorkspaceError(
-        f"{directory.resolve()}: no session has changes waiting",
-        hint="name a session, or a directory with --cd",
-    )
-
-
-def _surroundings() -> tuple[Engine, Paths]:
-    """Return the engine and the paths, with whatever a killed apply left mended."""
+@contextmanager
+def _place() -> Iterator[_Place]:
+    """Connect, with whatever a killed apply left mended first."""
     paths = paths_from(os.environ, Path.home())
-    engine = connect()
-    _say(escape_terminal(line) for line in recover(paths, engine))
-    return engine, paths
+    with closing(connect()) as engine:
+        _say(escape_terminal(line) for line in recover(paths, engine))
+        yield _Place(engine, paths)
 
 
 def _encode(changes: ChangeSet) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.audit.log import AuditLog
+from orchestrator.audit.signer import Signer
 from orchestrator.config.paths import Paths
 from orchestrator.engine.base_image import ensure_base
 from orchestrator.engine.client import connect
@@ -43,6 +45,28 @@ class Shell:
             check=False,
         )
 
+    def work(self, script: str) -> str:
+        """Let a session's box run a script; return the session, whose chain is there as in a run."""
+        session = self.desk.work(script).site.record.session
+        self.chain(session)
+        return session
+
+    def chain(self, session: str) -> None:
+        paths = self.desk.paths
+        AuditLog.create(
+            paths.audit_log(session),
+            session=session,
+            genesis={"policy_digest": "sha256:x", "image_digest": "sha256:y"},
+            signer=Signer.load(paths.keys),
+        ).close()
+
+    def recorded(self, session: str) -> list[tuple[str, dict]]:
+        """Return the chain's records that are about changes."""
+        lines = self.desk.paths.audit_log(session).read_text().splitlines()
+        records = [json.loads(line) for line in lines]
+        kinds = {"apply_intent", "apply_outcome", "discard"}
+        return [(r["type"], r["body"]) for r in records if r["type"] in kinds]
+
     @staticmethod
     def command(*arguments: str) -> list[str]:
         program = "from orchestrator.cli.main import main; main()"
@@ -63,7 +87,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
 
 def test_diff_shows_text_on_stdout_and_dangers_on_stderr(shell):
     """stdout carries the answer alone."""
-    shell.desk.work("echo two >> a.txt; echo x > Makefile")
+    shell.work("echo two >> a.txt; echo x > Makefile")
 
     done = shell("diff")
 
@@ -75,7 +99,7 @@ def test_diff_shows_text_on_stdout_and_dangers_on_stderr(shell):
 
 def test_diff_escapes_what_the_box_wrote(shell):
     """Neither names nor contents reach the terminal raw, unless asked for and not to a terminal."""
-    shell.desk.work(r"printf '\033[2J\n' > $'n\033[31m'; printf 'a\342\200\256b\r\n' > bidi")
+    shell.work(r"printf '\033[2J\n' > $'n\033[31m'; printf 'a\342\200\256b\r\n' > bidi")
 
     shown = shell("diff")
     raw = shell("diff", "--raw")
@@ -88,7 +112,7 @@ def test_diff_escapes_what_the_box_wrote(shell):
 
 def test_raw_diff_is_refused_on_a_terminal(shell):
     """The box's bytes could drive it."""
-    shell.desk.work("echo x > n")
+    shell.work("echo x > n")
     primary, secondary = pty.openpty()
 
     done = subprocess.run(
@@ -110,7 +134,7 @@ def test_raw_diff_is_refused_on_a_terminal(shell):
 
 def test_raw_diff_is_a_patch(shell, tmp_path):
     """Another tool can apply it."""
-    shell.desk.work("echo two >> a.txt; mkdir n; echo new > n/f")
+    shell.work("echo two >> a.txt; mkdir n; echo new > n/f")
     copy = tmp_path / "copy"
     write(copy, {"a.txt": "one\n"})
 
@@ -124,7 +148,7 @@ def test_raw_diff_is_a_patch(shell, tmp_path):
 
 def test_stat_and_json_tell_the_same_changes(shell):
     """One for people, one for machines."""
-    shell.desk.work("echo two >> a.txt; rm sub/b.txt")
+    shell.work("echo two >> a.txt; rm sub/b.txt")
 
     stat, machine = shell("diff", "--stat"), json.loads(shell("diff", "--json").stdout)
 
@@ -138,7 +162,7 @@ def test_stat_and_json_tell_the_same_changes(shell):
 
 def test_apply_takes_all_and_forgets_the_session(shell):
     """Exit code 0, and nothing waits any more."""
-    shell.desk.work("echo two >> a.txt")
+    shell.work("echo two >> a.txt")
 
     done = shell("apply")
 
@@ -152,7 +176,7 @@ def test_apply_takes_all_and_forgets_the_session(shell):
 
 def test_apply_of_a_path_leaves_the_rest(shell):
     """Whatever was not asked for waits, without an error."""
-    shell.desk.work("echo two >> a.txt; echo c > sub/c.txt")
+    shell.work("echo two >> a.txt; echo c > sub/c.txt")
 
     done = shell("apply", "--path", "sub", "--json")
 
@@ -164,7 +188,7 @@ def test_apply_of_a_path_leaves_the_rest(shell):
 
 def test_apply_that_leaves_something_unasked_exits_1(shell):
     """A script must not take it for the whole."""
-    shell.desk.work("echo x > .envrc; echo y > ok")
+    shell.work("echo x > .envrc; echo y > ok")
 
     done = shell("apply")
 
@@ -176,7 +200,7 @@ def test_apply_that_leaves_something_unasked_exits_1(shell):
 
 def test_conflict_exits_1_and_applies_nothing(shell):
     """With the way to go on."""
-    shell.desk.work("echo two >> a.txt; echo y > ok")
+    shell.work("echo two >> a.txt; echo y > ok")
     (shell.desk.project / "a.txt").write_text("mine\n")
 
     done = shell("apply")
@@ -191,7 +215,7 @@ def test_conflict_exits_1_and_applies_nothing(shell):
 
 def test_malformed_path_glob_is_a_usage_error(shell):
     """It names the glob."""
-    shell.desk.work("echo y > ok")
+    shell.work("echo y > ok")
 
     done = shell("apply", "--path", "../x")
 
@@ -201,8 +225,8 @@ def test_malformed_path_glob_is_a_usage_error(shell):
 
 def test_discard_drops_the_named_session(shell):
     """By the beginning of its id; another session's changes stay."""
-    first = shell.desk.work("echo 1 > one").site.record.session
-    second = shell.desk.work("echo 2 > two").site.record.session
+    first = shell.work("echo 1 > one")
+    second = shell.work("echo 2 > two")
 
     assert shell("discard", first[:8]).returncode == 0
     assert "two" in shell("diff", "--stat").stdout
@@ -212,11 +236,48 @@ def test_discard_drops_the_named_session(shell):
 
 def test_newest_session_of_the_directory_is_the_default(shell, tmp_path):
     """From a directory below too; from elsewhere there is none."""
-    shell.desk.work("echo 1 > old")
-    shell.desk.work("echo 2 > newest")
+    shell.work("echo 1 > old")
+    shell.work("echo 2 > newest")
 
     below = shell("diff", "--stat", "--cd", "sub")
     elsewhere = shell("diff", "--cd", str(tmp_path))
 
     assert below.stdout == "  added     newest  (+1 -0)\n"
     assert elsewhere.returncode == 1
+
+
+def test_apply_and_discard_are_in_the_audit_chain(shell):
+    """Intent before the effect, outcome after it; names of any bytes included."""
+    taken = shell.work(r"echo x > ok; echo y > $'\xff\xfe'; mkfifo f")
+    assert shell("apply").returncode == 1
+    dropped = shell.work("echo x > other")
+    assert shell("discard", dropped).returncode == 0
+
+    (intent, wish), (outcome, done) = shell.recorded(taken)
+
+    assert (intent, outcome) == ("apply_intent", "apply_outcome")
+    assert wish["count"] == done["applied"] == 2
+    assert done["left"][0]["path"] == "f"
+    assert [kind for kind, _ in shell.recorded(dropped)] == ["discard"]
+
+
+def test_nothing_is_applied_without_a_chain(shell):
+    """No record, no action."""
+    session = shell.work("echo x > made")
+    shell.desk.paths.audit_log(session).unlink()
+
+    done = shell("apply")
+
+    assert done.returncode == 7
+    assert not (shell.desk.project / "made").exists()
+
+
+def test_broken_workspace_can_be_discarded(shell):
+    """By its whole id."""
+    session = shell.work("echo x > made")
+    folder = shell.desk.paths.work(session)
+    (folder / "workspace.json").write_text("{")
+
+    assert shell("diff", session).returncode == 1
+    assert shell("discard", session).returncode == 0
+    assert not folder.exists()
