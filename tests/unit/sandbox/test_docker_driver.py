@@ -1,0 +1,191 @@
+import subprocess
+import sys
+import time
+
+import anyio
+import pytest
+
+from orchestrator.engine.containers import create_container, find_containers, remove_container
+from orchestrator.engine.labels import owner_label
+from orchestrator.errors import BoxError, EngineError
+from orchestrator.sandbox.container_spec import Ground, container_options
+from orchestrator.sandbox.docker_driver import DockerLifecycle
+from orchestrator.schema.mount import Mount
+from tests.support.boxes import small_spec
+
+pytestmark = pytest.mark.docker
+
+
+@pytest.fixture
+def lifecycle(engine, runtime_directory):
+    return lambda: DockerLifecycle(engine, runtime=runtime_directory)
+
+
+def test_engine_confirms_what_was_asked(stage):
+    """The container as the engine knows it has the hardening, and no secret."""
+
+    async def scene(scene):
+        return scene.container()
+
+    found = stage.play(scene)
+    host = found["HostConfig"]
+
+    assert host["NetworkMode"] == "none"
+    assert host["ReadonlyRootfs"] is True
+    assert [word.split("=")[0] for word in host["SecurityOpt"]] == ["no-new-privileges", "seccomp"]
+    assert sorted(name.removeprefix("CAP_") for name in host["CapAdd"]) == [
+        "KILL",
+        "SETGID",
+        "SETUID",
+    ]
+    assert not any("sock" in mount["Source"] for mount in found["Mounts"])
+    assert found["Config"]["Image"].startswith("sha256:")
+
+
+def test_every_control_holds(stage):
+    """The posture of an ordinary box has all that a policy may require."""
+    posture = stage.play(lambda scene: scene.box.probe())
+
+    assert [name for name, holds in posture.controls.items() if not holds] == []
+    assert posture.facts["transport"] == "socket"
+    assert posture.facts["image_digest"].startswith("sha256:")
+
+
+def test_missing_control_is_seen(stage):
+    """A root that can be written is told, not assumed away."""
+    posture = stage.play(lambda scene: scene.box.probe(), read_only_root=False)
+
+    assert posture.controls["read_only_root"] is False
+
+
+def nothing_left(engine, spec):
+    return find_containers(engine, session=spec.session) == []
+
+
+def test_nothing_is_left_after_the_session(stage, runtime_directory):
+    """Neither a container nor a socket."""
+
+    async def scene(scene):
+        assert list(runtime_directory.iterdir()) == []
+        return scene.spec
+
+    spec = stage.play(scene)
+
+    assert nothing_left(stage.engine, spec)
+
+
+def test_missing_image_is_an_engine_error(lifecycle, engine):
+    """With the command that makes it."""
+    spec = small_spec("glovebox/sandbox:missing")
+
+    with pytest.raises(EngineError, match="does not have it") as caught:
+        anyio.run(lambda: lifecycle().start(spec))
+
+    assert "image build" in caught.value.hint
+    assert nothing_left(engine, spec)
+
+
+def test_image_without_a_tool_server_is_a_box_error(lifecycle, engine):
+    """Promptly, with the reason, and nothing stays."""
+    spec = small_spec("glovebox/base:bookworm")
+
+    with pytest.raises((BoxError, EngineError)):
+        anyio.run(lambda: lifecycle().start(spec))
+
+    assert nothing_left(engine, spec)
+
+
+def test_mount_that_is_missing_fails_the_start_and_leaves_nothing(lifecycle, engine, sandbox_image):
+    """The engine's reason is passed on."""
+    mounts = (Mount("bind", "/nowhere/to/be/found", "/workspace"),)
+    spec = small_spec(sandbox_image, mounts=mounts)
+
+    with pytest.raises(EngineError, match="nowhere"):
+        anyio.run(lambda: lifecycle().start(spec))
+
+    assert nothing_left(engine, spec)
+
+
+def test_cancelled_start_leaves_nothing(lifecycle, engine, sandbox_image):
+    """Whoever gives up during the start has no box running."""
+    spec = small_spec(sandbox_image)
+
+    async def scene():
+        with anyio.move_on_after(0.1):
+            await lifecycle().start(spec)
+
+    anyio.run(scene)
+
+    assert nothing_left(engine, spec)
+
+
+def test_killed_container_fails_the_call_at_once(stage):
+    """A box that vanishes is told, not waited for."""
+
+    async def scene(scene):
+        began = time.monotonic()
+        async with anyio.create_task_group() as group:
+
+            async def kill():
+                await anyio.sleep(0.3)
+                identity = scene.container()["Id"]
+                await anyio.to_thread.run_sync(lambda: scene.engine.api.kill(identity))
+
+            group.start_soon(kill)
+            with pytest.raises(BoxError):
+                await scene.run("sleep 60", 60.0)
+        return time.monotonic() - began
+
+    assert stage.play(scene) < 5
+
+
+def test_box_of_another_process_can_be_stopped(stage, lifecycle):
+    """``glovebox kill`` ends a session that it did not start."""
+
+    async def scene(scene):
+        await lifecycle().stop(scene.spec.session)
+        with pytest.raises(BoxError):
+            await scene.run("true")
+        return scene.spec
+
+    assert nothing_left(stage.engine, stage.play(scene))
+
+
+def left_by(engine, image, owner):
+    """Create a box that is never started, as a killed harness leaves it."""
+    spec = small_spec(image)
+    options = container_options(spec, Ground(owner, "{}", None))
+    options["HostConfig"]["SecurityOpt"] = ["no-new-privileges"]
+    create_container(engine, f"glovebox-{spec.session}", options)
+    return spec
+
+
+def test_reap_removes_what_the_dead_left_and_nothing_else(lifecycle, engine, sandbox_image):
+    """A living owner's box stays, a dead owner's goes."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        dead = left_by(engine, sandbox_image, owner_label(child.pid))
+        child.stdin.close()
+        child.wait()
+    alive = left_by(engine, sandbox_image, owner_label())
+    try:
+        reaped = anyio.run(lambda: lifecycle().reap())
+
+        assert dead.session in reaped
+        assert alive.session not in reaped
+        assert nothing_left(engine, dead)
+        assert not nothing_left(engine, alive)
+    finally:
+        for container in find_containers(engine, session=alive.session):
+            remove_container(engine, container.id)
+
+
+def test_box_on_a_volume_works(engine, stage):
+    """The usual workspace is a volume of the engine."""
+    name = f"glovebox-test-{small_spec('x').session}"
+    engine.api.create_volume(name)
+    try:
+        text = stage.output("id -u; pwd", mounts=(Mount("volume", name, "/workspace"),))
+    finally:
+        engine.api.remove_volume(name)
+
+    assert text == "1000\n/workspace\n"

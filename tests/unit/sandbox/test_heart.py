@@ -1,0 +1,72 @@
+import threading
+import time
+
+import pytest
+
+from orchestrator.sandbox.heart import Heart
+
+
+class LinkStandIn:
+    def __init__(self):
+        self.pings = 0
+
+    def ping(self):
+        self.pings += 1
+
+
+def until(seen):
+    deadline = time.monotonic() + 5
+    while not seen():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def heart():
+    return Heart(beat_s=0.01, silence_s=0.15)
+
+
+def hearts():
+    return [thread for thread in threading.enumerate() if thread.name == "heart"]
+
+
+def test_boxes_are_told_that_the_host_lives(heart):
+    """Each box gets its beats."""
+    links = [LinkStandIn(), LinkStandIn()]
+    pulses = [heart.add(link, lambda: None) for link in links]
+    until(lambda: all(link.pings > 3 for link in links))
+    for pulse in pulses:
+        heart.remove(pulse)
+
+
+def test_silent_box_is_reported_once(heart):
+    """A box that does not answer is not waited for."""
+    silent = []
+    heart.add(LinkStandIn(), lambda: silent.append(1))
+    until(lambda: silent)
+    time.sleep(0.05)
+
+    assert silent == [1]
+
+
+def test_box_that_answers_is_not_silent(heart):
+    """Every answer begins the time anew."""
+    silent = []
+    pulse = heart.add(LinkStandIn(), lambda: silent.append(1))
+    for _ in range(30):
+        pulse.heard = time.monotonic()
+        time.sleep(0.01)
+    heart.remove(pulse)
+
+    assert silent == []
+
+
+def test_heart_without_boxes_has_no_thread(heart):
+    """An idle process costs nothing, and the heart starts again when needed."""
+    before = len(hearts())
+    for _ in range(2):
+        pulse = heart.add(LinkStandIn(), lambda: None)
+        until(lambda: len(hearts()) > before)
+        heart.remove(pulse)
+        heart.remove(pulse)
+        until(lambda: len(hearts()) == before)

@@ -1,0 +1,65 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.errors import BoxError
+from orchestrator.sandbox.hello import command_environment, hello_bytes, parse_ready
+from tests.support.boxed_files import TOOLSERVER  # makes the server's modules importable
+from tests.support.boxes import small_spec
+
+SPEC = small_spec("image", environment={"COLOUR": "green"}, read_roots=("/opt/data",))
+
+
+def test_server_understands_the_hello():
+    """Both ends of the first message are kept together by this test."""
+    assert TOOLSERVER.is_dir()
+    from config import parse_config  # noqa: PLC0415 - the server's module, found through the above
+
+    config = parse_config(json.loads(hello_bytes(SPEC, (), token="t", has_socket=True)))
+
+    assert config.workdir == "/workspace"
+    assert config.read_roots == ("/opt/data",)
+    assert config.limits.disk == SPEC.limits.disk
+    assert config.environment["COLOUR"] == "green"
+
+
+def test_socket_is_named_only_where_there_is_one():
+    """A remote box is not sent looking for it."""
+    assert json.loads(hello_bytes(SPEC, (), token="t", has_socket=False))["socket"] is None
+
+
+def test_environment_has_three_sources_and_the_last_wins():
+    """The image's variables, the box's own, the spec's; the host's are none of them."""
+    spec = replace(SPEC, environment={"HOME": "/elsewhere"})
+
+    found = command_environment(spec, ("PATH=/opt/bin", "HOME=/root", "ODD", "A=b=c"))
+
+    assert (found["PATH"], found["A"], found["HOME"]) == ("/opt/bin", "b=c", "/elsewhere")
+    assert "ODD" not in found
+    assert set(found) == {"PATH", "LANG", "TERM", "HOME", "USER", "LOGNAME", "SHELL", "A"}
+
+
+def test_ready_is_understood():
+    """The answer tells how calls go."""
+    ready = parse_ready(b'{"version": 1, "transport": "socket", "problem": null}')
+
+    assert ready.transport == "socket"
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b"",
+        b"{}",
+        b'{"version": 2, "transport": "socket", "problem": null}',
+        b'{"version": 1, "transport": "pigeon", "problem": null}',
+        b'{"version": 1, "transport": "stdio", "problem": 5}',
+    ],
+)
+def test_other_answer_is_refused_with_a_way_out(payload):
+    """An old image is the likely reason, and the hint says what to do."""
+    with pytest.raises(BoxError, match="version 1") as caught:
+        parse_ready(payload)
+
+    assert "image build" in caught.value.hint
