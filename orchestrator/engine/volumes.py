@@ -6,24 +6,30 @@ in and out of a volume without a process in it. Everything here blocks; call it 
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from docker.errors import APIError, NotFound
 from docker.types import Mount as EngineMount
 
 from orchestrator.engine.client import Engine
 from orchestrator.engine.failure import translated
+from orchestrator.engine.labels import KIND as KIND_LABEL
+from orchestrator.engine.labels import SESSION as SESSION_LABEL
 from orchestrator.errors import EngineError
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
 
-SESSION_LABEL = "glovebox.session"
-KIND_LABEL = "glovebox.kind"
 WORKSPACE_KIND = "workspace"
 COPIER_KIND = "copier"
+FOLDER_LABEL = "glovebox.folder"
+"""The session's folder on the host that made the volume."""
+HOST_LABEL = "glovebox.host"
+"""That host's name: an engine may serve several."""
 
 _CONFLICT = 409
 _RELEASE_S = 10.0
@@ -62,13 +68,31 @@ class Copier:
             yield from chunks
 
 
-def create_volume(engine: Engine, name: str, *, session: SessionId) -> None:
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose volume it is."""
+
+    session: SessionId
+    folder: Path
+    """The session's folder in this host's state."""
+
+    def labels(self) -> dict[str, str]:
+        """Return what the volume is marked with."""
+        return {
+            SESSION_LABEL: self.session,
+            KIND_LABEL: WORKSPACE_KIND,
+            FOLDER_LABEL: str(self.folder),
+            HOST_LABEL: os.uname().nodename,
+        }
+
+
+def create_volume(engine: Engine, name: str, *, owner: Owner) -> None:
     """Create an empty volume; one of this name that exists is kept as it is."""
     with translated(f"create volume {name}"):
-        engine.api.create_volume(name=name, driver="local", labels=_labels(session))
+        engine.api.create_volume(name=name, driver="local", labels=owner.labels())
 
 
-def create_overlay(engine: Engine, name: str, layers: Layers, *, session: SessionId) -> None:
+def create_overlay(engine: Engine, name: str, layers: Layers, *, owner: Owner) -> None:
     """Create a volume that is an overlay of host directories, or keep an equal one.
 
     Raises EngineError when a volume of this name has other layers.
@@ -79,7 +103,7 @@ def create_overlay(engine: Engine, name: str, layers: Layers, *, session: Sessio
     options = {"type": "overlay", "device": "overlay", "o": given}
     with translated(f"create volume {name}"):
         engine.api.create_volume(
-            name=name, driver="local", driver_opts=options, labels=_labels(session)
+            name=name, driver="local", driver_opts=options, labels=owner.labels()
         )
         found = engine.api.inspect_volume(name).get("Options")
     if found != options:
@@ -172,8 +196,13 @@ def _engine_mount(mount: Mount) -> EngineMount:
     return EngineMount(mount.target, mount.source, type="bind")
 
 
-def _labels(session: SessionId) -> dict[str, str]:
-    return {SESSION_LABEL: session, KIND_LABEL: WORKSPACE_KIND}
+def folders_of_volumes(engine: Engine) -> dict[str, Path]:
+    """Return the session folders of the volumes that this host made, by volume name."""
+    here = [f"{KIND_LABEL}={WORKSPACE_KIND}", f"{HOST_LABEL}={os.uname().nodename}"]
+    with translated("list the volumes of workspaces"):
+        found = engine.api.volumes(filters={"label": here})["Volumes"] or []
+    labels = {volume["Name"]: volume["Labels"] for volume in found}
+    return {name: Path(given[FOLDER_LABEL]) for name, given in labels.items()}
 
 
 @contextmanager

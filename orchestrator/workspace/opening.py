@@ -17,7 +17,7 @@ from orchestrator.workspace.facts import gather_facts
 from orchestrator.workspace.modes import choose_mode
 from orchestrator.workspace.node import WorkspaceMode
 from orchestrator.workspace.overlay import OverlayWorkspace
-from orchestrator.workspace.record import WorkspaceRecord, load_record
+from orchestrator.workspace.record import WorkspaceRecord, load_record, save_record
 from orchestrator.workspace.sweep import sweep
 from orchestrator.workspace.volume_copy import CopyWorkspace
 from orchestrator.workspace.workspace import Prepared, Site, Workspace, WorkspaceSpec
@@ -53,6 +53,8 @@ def prepare_workspace(
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         record, notice = _new_record(spec, folder, engine)
+        # Before there is a volume: one without a record counts as an orphan.
+        save_record(folder, record)
         workspace = _KINDS[record.mode](Site(record, folder, engine, spec.labels))
         prepared = workspace.prepare()
     except BaseException:

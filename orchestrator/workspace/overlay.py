@@ -20,7 +20,6 @@ from orchestrator.engine.volumes import (
     remove_volume,
 )
 from orchestrator.errors import WorkspaceError
-from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.assemble import assemble
 from orchestrator.workspace.conflicts import SinceStart
@@ -57,8 +56,7 @@ class OverlayWorkspace:
             upper=str(folder / "upper"),
             work=str(folder / "work"),
         )
-        session = SessionId(record.session)
-        create_overlay(self.site.engine, record.volume, layers, session=session)
+        create_overlay(self.site.engine, record.volume, layers, owner=self.site.owner)
         save_record(folder, record)
         mount = Mount("volume", record.volume, WORKDIR)
         return Prepared("overlay", (mount,), record.uid, record.gid)

@@ -108,7 +108,7 @@ class CopyWorkspace:
         record, engine = self.site.record, self.site.engine
         # What an earlier, interrupted filling left would be taken for the box's work.
         remove_volume(engine, record.volume)
-        create_volume(engine, record.volume, session=SessionId(record.session))
+        create_volume(engine, record.volume, owner=self.site.owner)
         mount = Mount("volume", record.volume, WORKDIR)
         try:
             with open_tree(Path(record.directory)) as tree:

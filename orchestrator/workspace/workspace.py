@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from orchestrator.engine.client import Engine
+from orchestrator.engine.volumes import Owner
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.node import ChangeSet, Limits, Node, WorkspaceMode
@@ -56,6 +57,11 @@ class Site:
     folder: Path
     engine: Engine
     labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> Owner:
+        """Whose the volume is."""
+        return Owner(SessionId(self.record.session), self.folder)
 
     @property
     def limits(self) -> Limits:

@@ -5,18 +5,21 @@ import secrets
 import tarfile
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from orchestrator.engine.base_image import BASE, ensure_base
 from orchestrator.engine.client import Engine, connect
+from orchestrator.engine.labels import KIND as KIND_LABEL
+from orchestrator.engine.labels import SESSION as SESSION_LABEL
 from orchestrator.engine.volumes import (
-    KIND_LABEL,
-    SESSION_LABEL,
     Layers,
+    Owner,
     copier,
     create_overlay,
     create_volume,
+    folders_of_volumes,
     frozen,
     remove_volume,
     require_volume,
@@ -28,6 +31,7 @@ from tests.support.hostile_tar import archive, member
 
 pytestmark = pytest.mark.docker
 SESSION = "0123456789ab"
+OWNER = Owner(SESSION, Path("/nowhere"))
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +50,7 @@ def name(real: Engine) -> Iterator[str]:
 
 @pytest.fixture
 def running(real: Engine, name: str) -> Iterator[str]:
-    create_volume(real, name, session=SESSION)
+    create_volume(real, name, owner=OWNER)
     config = real.api.create_host_config(network_mode="none", binds={name: {"bind": "/v"}})
     made = real.api.create_container(BASE, ["sleep", "60"], host_config=config)
     real.api.start(made["Id"])
@@ -60,11 +64,12 @@ def state(engine: Engine, container: str) -> str:
 
 def test_volume_is_labelled_and_kept_when_it_exists(real, name):
     """Labels tell whose it is."""
-    create_volume(real, name, session=SESSION)
-    create_volume(real, name, session=SESSION)
+    create_volume(real, name, owner=OWNER)
+    create_volume(real, name, owner=OWNER)
 
     labels = real.api.inspect_volume(name)["Labels"]
-    assert labels == {SESSION_LABEL: SESSION, KIND_LABEL: "workspace"}
+    assert labels.items() >= {SESSION_LABEL: SESSION, KIND_LABEL: "workspace"}.items()
+    assert folders_of_volumes(real)[name] == OWNER.folder
     require_volume(real, name, session=SESSION)
 
 
@@ -72,7 +77,7 @@ def test_volume_is_labelled_and_kept_when_it_exists(real, name):
 def test_volume_that_is_missing_or_anothers_is_an_error(real, name, made_for):
     """It is never made by asking for it."""
     if made_for:
-        create_volume(real, name, session=made_for)
+        create_volume(real, name, owner=Owner(made_for, Path("/nowhere")))
 
     with pytest.raises(EngineError, match="no longer has the files"):
         require_volume(real, name, session=SESSION)
@@ -81,16 +86,16 @@ def test_volume_that_is_missing_or_anothers_is_an_error(real, name, made_for):
 def test_overlay_with_other_layers_is_an_error(real, name, tmp_path):
     """The engine would silently keep the old ones."""
     layers = Layers((str(tmp_path),), str(tmp_path), str(tmp_path))
-    create_overlay(real, name, layers, session=SESSION)
-    create_overlay(real, name, layers, session=SESSION)
+    create_overlay(real, name, layers, owner=OWNER)
+    create_overlay(real, name, layers, owner=OWNER)
 
     with pytest.raises(EngineError, match="got others"):
-        create_overlay(real, name, Layers(("/",), "/u", "/w"), session=SESSION)
+        create_overlay(real, name, Layers(("/",), "/u", "/w"), owner=OWNER)
 
 
 def test_files_go_in_and_out_without_a_process(real, name):
     """Owners are those of the headers, for the mount's own top too; the container is gone after."""
-    create_volume(real, name, session=SESSION)
+    create_volume(real, name, owner=OWNER)
     data = archive((member("workspace/f", uid=1000, gid=1001, mode=0o640), b"hello"))
     mount = Mount("volume", name, "/workspace")
 
@@ -107,7 +112,7 @@ def test_files_go_in_and_out_without_a_process(real, name):
 
 def test_copier_is_removed_when_its_use_fails(real, name):
     """Whatever the error is."""
-    create_volume(real, name, session=SESSION)
+    create_volume(real, name, owner=OWNER)
     mount = Mount("volume", name, "/workspace")
 
     with (

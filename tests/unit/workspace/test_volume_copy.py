@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from orchestrator.engine.volumes import create_volume, remove_volume
+from orchestrator.engine.volumes import Owner, create_volume, remove_volume
 from orchestrator.errors import EngineError, WorkspaceError
 from tests.support.workspaces import by_path, play_box
 
@@ -36,7 +36,7 @@ def test_lost_volume_is_an_error_and_no_deletion(copy_desk):
         copy_desk.look(workspace)
     with pytest.raises(EngineError, match="no longer has the files"):
         copy_desk.begin(record.session)
-    create_volume(copy_desk.engine, record.volume, session="f" * 12)
+    create_volume(copy_desk.engine, record.volume, owner=Owner("f" * 12, workspace.site.folder))
     with pytest.raises(EngineError, match="no longer has the files"):
         copy_desk.look(workspace)
 
