@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import anyio
 
 from orchestrator.config.paths import Paths
 from orchestrator.engine.base_image import BASE
-from orchestrator.engine.client import Engine
+from orchestrator.engine.client import Engine, connect
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.handover import (
@@ -23,6 +24,7 @@ from orchestrator.workspace.handover import (
     read_changes,
 )
 from orchestrator.workspace.node import Change, ChangeSet, WorkspaceMode
+from orchestrator.workspace.opening import drop_workspace
 from orchestrator.workspace.plan import Selection
 from orchestrator.workspace.workspace import Prepared, Workspace, WorkspaceSpec
 
@@ -145,6 +147,16 @@ class Desk:
         for workspace in self.begun:
             if workspace.site.folder.exists():
                 anyio.run(discard_changes, workspace)
+
+
+def drop_workspaces(paths: Paths) -> None:
+    """Remove the workspaces of all sessions below a state directory, with their volumes."""
+    folders = sorted(paths.work(SessionId("x")).parent.glob("*"))
+    if not folders:
+        return
+    with closing(connect()) as engine:
+        for folder in folders:
+            drop_workspace(SessionId(folder.name), paths=paths, engine=engine)
 
 
 def by_path(changes: ChangeSet) -> dict[str, Change]:

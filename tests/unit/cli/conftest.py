@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.config.paths import Paths
 from orchestrator.engine.client import connect
 from orchestrator.engine.images import ensure_sandbox_image
-from tests.support.workspaces import give
+from tests.support.workspaces import drop_workspaces, give
 from tests.support.world import World
 
 
@@ -24,10 +25,11 @@ def image() -> Iterator[str]:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    """State, configuration and a project of one file."""
+def world(tmp_path: Path) -> Iterator[World]:
+    """State, configuration and a project of one file; what is left in the engine is dropped."""
     made = World(tmp_path)
     made.project.mkdir()
     (made.project / "notes.txt").write_text("one\ntwo\n")
     give(made.project)
-    return made
+    yield made
+    drop_workspaces(Paths(made.state, tmp_path))

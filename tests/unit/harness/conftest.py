@@ -18,7 +18,7 @@ from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.images import ensure_sandbox_image
 from orchestrator.harness.options import RunOptions
 from orchestrator.schema.event import Event, Observer
-from tests.support.workspaces import give
+from tests.support.workspaces import drop_workspaces, give
 
 
 @pytest.fixture(scope="session")
@@ -30,8 +30,11 @@ def engine() -> Iterator[Engine]:
 
 
 @pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    return Paths(tmp_path / "state", tmp_path / "config")
+def paths(tmp_path: Path) -> Iterator[Paths]:
+    """Roots of a test's own; workspaces that it leaves in the engine are dropped."""
+    made = Paths(tmp_path / "state", tmp_path / "config")
+    yield made
+    drop_workspaces(made)
 
 
 @pytest.fixture

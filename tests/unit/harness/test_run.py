@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import partial
 
 import anyio
 import pytest
@@ -22,7 +23,7 @@ BASH = {"tool_calls": [{"name": "bash", "arguments": {"command": "echo $((6*7)) 
 
 
 def run(options, paths, front):
-    return anyio.run(run_session, options, Settings(), paths, front)
+    return anyio.run(partial(run_session, options, Settings(), paths, front=front))
 
 
 def test_run_that_does_not_come_up_raises(options, paths, front):

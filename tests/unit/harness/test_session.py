@@ -9,10 +9,13 @@ from orchestrator.harness.session import open_session
 from orchestrator.schema.event import ErrorRaised, SessionStart
 from orchestrator.schema.message import Text, UserMessage
 
+OWN = {"api": "openai-chat", "base_url": "http://127.0.0.1:9", "key_required": False}
+
 
 def opening(options, paths, front, look=None):
     async def run():
-        async with open_session(options, Settings(), paths, front) as session:
+        settings = Settings(providers={"own": OWN})
+        async with open_session(options, settings, paths, front=front) as session:
             return look(session) if look else None
 
     return anyio.run(run)
@@ -74,10 +77,10 @@ def test_open_session_tells_what_it_runs_under(options, paths, front, project):
 @pytest.mark.usefixtures("engine")
 def test_cost_limit_that_cannot_bite_is_told(tmp_path, options, paths, front):
     """A model without known prices is not limited by cost, and the person knows."""
-    policies = policy_file(tmp_path, "limits: {cost_usd: 5}\n")
-    unpriced = {"model": {"prices": {"input": None, "output": None}}}
+    limits = "limits: {cost_usd: 5}\nmodels: {allow: ['own/*', 'scripted:*']}\n"
+    policies = policy_file(tmp_path, limits)
 
-    opening(options(policies=policies, top=unpriced), paths, front)
+    opening(options(policies=policies, model="own/unheard-of"), paths, front)
     assert [event.where for event in front.of(ErrorRaised)] == ["limits.cost_usd"]
 
     front.events.clear()
