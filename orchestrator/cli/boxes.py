@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -45,11 +46,13 @@ def gc(as_json: Json = False) -> None:
     """Remove what dead runs left in the engine; changes that wait are kept."""
     swept = anyio.run(sweep_boxes, paths_from(os.environ, Path.home()))
     if as_json:
-        sys.stdout.write(json.dumps({"boxes": swept.boxes, "applies": swept.applies}) + "\n")
+        sys.stdout.write(json.dumps(asdict(swept)) + "\n")
         return
     for session in swept.boxes:
         sys.stdout.write(f"removed the box of session {session}\n")
+    for volume in swept.volumes:
+        sys.stdout.write(f"removed volume {escape_terminal(volume)}, whose changes are gone\n")
     for line in swept.applies:
         sys.stdout.write(escape_terminal(line) + "\n")
-    if not swept.boxes and not swept.applies:
+    if not any((swept.boxes, swept.applies, swept.volumes)):
         sys.stderr.write("nothing to remove\n")

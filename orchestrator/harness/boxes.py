@@ -13,6 +13,7 @@ from orchestrator.engine.labels import BOX
 from orchestrator.errors import UsageError
 from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.orphans import remove_orphans
 from orchestrator.workspace.recover import recover
 
 
@@ -22,6 +23,7 @@ class Swept:
 
     boxes: tuple[SessionId, ...]
     applies: tuple[str, ...]
+    volumes: tuple[str, ...]
 
 
 def running_boxes() -> list[FoundContainer]:
@@ -57,6 +59,7 @@ async def sweep_boxes(paths: Paths) -> Swept:
     try:
         boxes = await DockerLifecycle(engine).reap()
         applies = await to_thread.run_sync(recover, paths, engine)
+        volumes = await to_thread.run_sync(remove_orphans, engine)
     finally:
         engine.close()
-    return Swept(tuple(boxes), tuple(applies))
+    return Swept(tuple(boxes), tuple(applies), tuple(volumes))

@@ -6,16 +6,18 @@ import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import anyio
 from anyio import to_thread
 
 from orchestrator.config.assets import asset
 from orchestrator.config.paths import Paths
-from orchestrator.engine.client import connect
+from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.image_context import sandbox_image_name
+from orchestrator.engine.labels import OWNER, owner_label
 from orchestrator.errors import ConfigError
 from orchestrator.harness.box_spec import Tenant, box_spec, require_posture
 from orchestrator.harness.options import RunOptions
@@ -27,7 +29,7 @@ from orchestrator.schema.posture import Posture
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.workspace.handover import read_changes
 from orchestrator.workspace.node import Change, WorkspaceMode
-from orchestrator.workspace.opening import prepare_workspace
+from orchestrator.workspace.opening import drop_workspace, prepare_workspace
 from orchestrator.workspace.recover import recover
 from orchestrator.workspace.workspace import Prepared, Workspace, WorkspaceSpec
 
@@ -79,6 +81,7 @@ async def open_room(
                     protected=policy.workspace.protected,
                     hidden=policy.workspace.hidden,
                     disk_bytes=policy.sandbox.disk,
+                    labels={OWNER: owner_label()},
                 ),
                 paths=paths,
                 engine=engine,
@@ -86,12 +89,14 @@ async def open_room(
         )
         for line in prepared.notices:
             note(escape_terminal(line))
+        unused = stack.enter_context(_Unused(session, paths, engine, resumed=_resumes(options)))
         stack.push_async_callback(_stop, lifecycle, session)
         box = await lifecycle.start(
             box_spec(policy, _tenant(prepared), session=session, image=image)
         )
         posture = await box.probe()
         require_posture(policy, posture)
+        unused.used = True
         yield Room(
             session=session,
             directory=options.directory,
@@ -102,6 +107,25 @@ async def open_room(
             workspace=workspace,
             lifecycle=lifecycle,
         )
+
+
+class _Unused:
+    """Drops a new workspace whose box never came up: there can be nothing in it."""
+
+    def __init__(self, session: SessionId, paths: Paths, engine: Engine, *, resumed: bool) -> None:
+        self._drop = partial(drop_workspace, session, paths=paths, engine=engine)
+        self.used = resumed
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.used:
+            self._drop()
+
+
+def _resumes(options: RunOptions) -> bool:
+    return options.resume is not None or options.resume_latest
 
 
 async def _stop(lifecycle: Lifecycle, session: SessionId) -> None:

@@ -24,4 +24,12 @@ def world(tmp_path):
     made.project.mkdir()
     (made.project / "notes.txt").write_text("one\ntwo\n")
     yield made
+    for work in (made.state / "work").glob("*"):
+        subprocess.run(
+            [GLOVEBOX, "discard", work.name],
+            env=made.env(),
+            capture_output=True,
+            timeout=60,
+            check=True,
+        )
     subprocess.run([GLOVEBOX, "gc"], env=made.env(), capture_output=True, timeout=60, check=True)
