@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import socket
-import threading
+import ssl
+import subprocess
 from contextlib import suppress
-from typing import Any, Protocol, cast
+from typing import Any
 
-_CHUNK = 65_536
-
-
-class Stream(Protocol):
-    """What the SDK gives for an encrypted or tunnelled connection: blocking, socket-like."""
-
-    def recv(self, size: int, /) -> bytes:
-        """Return some bytes, none at the end."""
-        ...
-
-    def sendall(self, data: bytes, /) -> None:
-        """Send all."""
-        ...
-
-    def close(self) -> None:
-        """Give it back."""
-        ...
+from orchestrator.engine.tunnels import start_process_pumps, start_tls_pump
+from orchestrator.errors import EngineError
 
 
 class Attachment:
@@ -51,34 +37,22 @@ class Attachment:
 
 
 def plain_socket(stream: Any) -> Attachment:
-    """Return the SDK's attach stream as an attachment; TLS and SSH ones through two threads."""
+    """Return the SDK's attach stream as an attachment; TLS and SSH ones are pumped."""
     raw = getattr(stream, "_sock", stream)
     if type(raw) is socket.socket:
-        sock = raw
-        sock.settimeout(None)
-        sock.setblocking(False)
-        return Attachment(sock, stream)
+        # A wrapper's time-out would make reads fail that merely wait.
+        raw.settimeout(None)
+        raw.setblocking(False)
+        return Attachment(raw, stream)
     ours, theirs = socket.socketpair()
-    source = cast("Stream", stream)
-    for work in (_to_engine, _from_engine):
-        threading.Thread(target=work, args=(source, theirs), daemon=True).start()
     ours.setblocking(False)
-    return Attachment(ours, stream)
-
-
-def _to_engine(stream: Stream, pipe: socket.socket) -> None:
-    # Either end may vanish at any time; that is how this work ends.
-    with suppress(OSError, ValueError):
-        while data := pipe.recv(_CHUNK):
-            stream.sendall(data)
-    with suppress(OSError, ValueError):
-        stream.close()
-
-
-def _from_engine(stream: Stream, pipe: socket.socket) -> None:
-    with suppress(OSError, ValueError):
-        while data := stream.recv(_CHUNK):
-            pipe.sendall(data)
-    with suppress(OSError):
-        pipe.shutdown(socket.SHUT_RDWR)
-    pipe.close()
+    process = getattr(stream, "proc", None)
+    if isinstance(stream, ssl.SSLSocket):
+        start_tls_pump(stream, theirs)
+    elif isinstance(process, subprocess.Popen):
+        start_process_pumps(process, theirs)
+    else:
+        ours.close()
+        theirs.close()
+        raise EngineError(f"engine: cannot attach through a {type(stream).__name__}")
+    return Attachment(ours, None)
