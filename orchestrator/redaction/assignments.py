@@ -36,7 +36,7 @@ _TAIL = re.compile(
 )
 _PASSWORD_STEMS = ("pass", "pwd")
 _OPERATOR = re.compile(
-    r"""[?!]?\\*["'`]?\]?[ \t]{0,16}(?P<op>:=|=>|={1,3}|:)[ \t]{0,16}(?P<quote>\\*(?:["'`]|&quot;))?"""
+    r"""[?!]?(?:\\*["'`]|&quot;)?\]?[ \t]{0,16}(?P<op>:=|=>|={1,3}|:)[ \t]{0,16}(?P<quote>\\*(?:["'`]|&quot;))?"""
 )
 _ELEMENT = re.compile(r">(?P<value>[^<>\s]{4,512}+)</")
 _FLAG = re.compile(r"""[ \t]{1,4}(?P<quote>["']?)(?P<value>[^\s"'`;|&<>()]{8,512}+)""")

@@ -41,7 +41,8 @@ _SHADOW = re.compile(
 )
 _MIN_SECRET = 4
 _MIN_USER_TOKEN = 20
-_CHALLENGE = ("realm=", "error=", "scope=", "charset=")
+_PARAMETER = re.compile(r"[A-Za-z_][\w.-]*=[^=]")
+"""``realm=…`` of a challenge, or just the next setting on the line."""
 
 
 def find_header_secrets(text: str) -> Iterator[Span]:
@@ -79,7 +80,7 @@ def _is_credential(scheme: str, value: str) -> bool:
 
 
 def _is_no_secret(value: str) -> bool:
-    return value.lower().startswith(_CHALLENGE) or is_reference(value)
+    return _PARAMETER.match(value) is not None or is_reference(value)
 
 
 def _is_user_and_password(value: str) -> bool:

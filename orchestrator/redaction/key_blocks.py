@@ -25,6 +25,7 @@ _PURE_LINE = re.compile(
     rf"{_MARGIN}{_NUMBER}{_MARGIN}(?P<run>[A-Za-z0-9+/]{{2,}}+={{0,2}})(?:\\[nrt]|[\s\"',+;)\\])*\Z"
 )
 _HEADER_LINE = re.compile(rf"{_MARGIN}{_NUMBER}[A-Za-z][A-Za-z-]{{1,40}}: ")
+_MIXED = re.compile(r"(?=.*[0-9+])(?=.*[A-Za-z])")
 _FLAT_PIECE = 40
 """A run this long shows that a line with other things in it carries key material."""
 _BODY_RUN = 16
@@ -94,5 +95,10 @@ def _cut_start(text: str, limit: int, end: int) -> int:
 
 
 def _is_body(line: str) -> bool:
+    if _HEADER_LINE.match(line):
+        return True
     pure = _PURE_LINE.match(line)
-    return (pure is not None and len(pure["run"]) >= _BODY_RUN) or bool(_HEADER_LINE.match(line))
+    # The last line is short, and the line a cut went through may be: words do not look mixed.
+    return pure is not None and (
+        len(pure["run"]) >= _BODY_RUN or _MIXED.match(pure["run"]) is not None
+    )

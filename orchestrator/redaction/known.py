@@ -14,6 +14,9 @@ from orchestrator.redaction.views import views_of, without_cut_escape
 MIN_LENGTH = 8
 """Shorter values occur by chance; they are listed as too short instead."""
 
+_MIN_OPEN_WRAPPED = 4
+"""Characters of a value before a line break or escape that make a stream wait for the rest: with
+fewer, every line that ends in a value's first letter would wait."""
 _WINDOW = 1 << 20
 _MIN_LINE = 20
 _LINE_OF_KEY = re.compile(r"[A-Za-z0-9+/=_-]+\Z")
@@ -72,7 +75,7 @@ class KnownValues:
         for reading, back in views_of(tail, punctuation=self._punctuation):
             for needle in self._needles:
                 length = _open_length(reading, needle.text)
-                if length:
+                if length >= (1 if reading is tail else _MIN_OPEN_WRAPPED):
                     start = back(len(reading) - length, len(reading))[0]
                     earliest = min(earliest, offset + start - needle.partial_head)
         return max(0, earliest)

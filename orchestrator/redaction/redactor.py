@@ -18,6 +18,9 @@ from orchestrator.redaction.span import Span, merge_spans
 
 KEY_BYTES = 32
 
+_WORTH_REMEMBERING = 1024
+_REMEMBERED = 16
+
 
 class Redactor:
     """Replaces secrets by stable placeholders; the same secret by the same one."""
@@ -26,6 +29,7 @@ class Redactor:
         """``known`` maps names to values; ``key`` makes placeholders the same across processes."""
         self._known = KnownValues(known)
         self._ledger = Ledger(secrets.token_bytes(KEY_BYTES) if key is None else key)
+        self._recent: dict[str, str] = {}
 
     @property
     def too_short(self) -> tuple[str, ...]:
@@ -34,12 +38,27 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """Return the text with a placeholder for every secret; all else byte for byte."""
-        return self._replace(text, self.spans(text))
+        if text in self._recent:
+            return self._recent[text]
+        safe = self._replace(text, self.spans(text), 0, len(text))
+        if len(text) >= _WORTH_REMEMBERING:
+            self._remember(text, safe)
+        return safe
 
-    def redact_from(self, text: str, start: int) -> str:
-        """Return the text from ``start`` on redacted; what stands before is only read."""
-        spans = [replace(span, start=max(span.start, start)) for span in self.spans(text)]
-        return self._replace(text, [span for span in spans if span.end > start], start)
+    def redact_between(self, text: str, start: int, end: int, *, slack: int) -> tuple[str, int]:
+        """Return a stretch of the text redacted, and where it ended; the rest is only read.
+
+        A secret that crosses ``end`` moves the end back to where the secret starts, unless more
+        than ``slack`` characters would then be left over.
+        """
+        spans = self.spans(text)
+        for span in spans:
+            if span.start < end < span.end and len(text) - span.start <= slack:
+                end = max(start, span.start)
+        inside = (replace(span, start=max(span.start, start)) for span in spans)
+        return self._replace(
+            text, [span for span in inside if start < span.end <= end], start, end
+        ), end
 
     def spans(self, text: str) -> list[Span]:
         """Return where the secrets are, in order and disjoint; placeholders are none."""
@@ -77,13 +96,20 @@ class Redactor:
         yield from find_header_secrets(text)
         yield from find_command_line_secrets(text)
 
-    def _replace(self, text: str, spans: list[Span], done: int = 0) -> str:
+    def _remember(self, text: str, safe: str) -> None:
+        """Keep a result: one output passes here for the model, the events, the log and the file."""
+        self._recent[text] = self._recent[safe] = safe
+        while len(self._recent) > _REMEMBERED:
+            del self._recent[next(iter(self._recent))]
+
+    def _replace(self, text: str, spans: Iterable[Span], start: int, end: int) -> str:
         pieces: list[str] = []
+        done = start
         for span in spans:
             secret = text[span.start : span.end]
             pieces += (text[done : span.start], self._ledger.issue(span.kind, secret))
             done = span.end
-        pieces.append(text[done:])
+        pieces.append(text[done:end])
         return "".join(pieces)
 
     def _redact_value(self, value: Any, field: str) -> Any:

@@ -43,12 +43,11 @@ class RedactingStream:
     def _release(self, count: int) -> None:
         if count <= 0:
             return
-        done = len(self._seen)
-        text = self._seen + self._held[:count]
-        safe = self._redactor.redact_from(text, done)
+        text, done = self._seen + self._held, len(self._seen)
+        safe, end = self._redactor.redact_between(text, done, done + count, slack=_MAX_BLOCK)
         # A block longer than what is held stays a block: its beginning is put in front again.
-        block = _BEGIN if open_block_start(text) is not None else ""
-        self._seen, self._held = block + text[-_CONTEXT:], self._held[count:]
+        block = _BEGIN if open_block_start(text[:end]) is not None else ""
+        self._seen, self._held = block + text[max(0, end - _CONTEXT) : end], text[end:]
         if safe:
             self._write(safe)
 

@@ -17,10 +17,13 @@ _WRAPPING = re.compile(
 )
 _NUMBERS = r"%2[5BFbf]|%[3-7][0-9A-Fa-f]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|&#x?[0-9A-Fa-f]{1,7};"
 _NUMERIC_ESCAPE = re.compile(rf"{_NUMBERS}|&amp;(?=#)|\\(?:/|\\(?=[ux\\/]))")
-_ESCAPE = re.compile(
-    rf"{_NUMBERS}|%[0-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])++|'\\''|\\[^A-Za-z0-9\s]|\\[nrt]|"
+_SIGNS = (
+    rf"{_NUMBERS}|%[0-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])++|'(?:\\'|\"'\")'|"
     r"&(?:amp|lt|gt|quot|apos);"
 )
+_ESCAPE = re.compile(rf"{_SIGNS}|\\[^A-Za-z0-9\t\r\n]|\\[nrt]")
+_ESCAPE_BUT_BACKSLASH = re.compile(_SIGNS)
+"""For texts in which a backslash is only a backslash."""
 _CUT_ESCAPE = re.compile(
     r"(?:(?:%[0-9A-Fa-f]{0,2})+|\\(?:u[0-9A-Fa-f]{0,3}|x[0-9A-Fa-f]?)?|&#?[0-9A-Za-z]{0,7}|"
     r"\x1b(?:\[[0-9;:?]{0,32})?|'(?:\\'?)?)\Z"
@@ -102,13 +105,18 @@ def views_of(text: str, *, punctuation: bool) -> Iterator[tuple[str, Back]]:
     if flat.differs:
         reading, back = flat.text, flat.origin
         yield reading, back
-    pattern = _ESCAPE if punctuation else _NUMERIC_ESCAPE
+    patterns = (_ESCAPE, _ESCAPE_BUT_BACKSLASH) if punctuation else (_NUMERIC_ESCAPE,)
+    for pattern in patterns:
+        yield from _unescaped(reading, back, pattern)
+
+
+def _unescaped(text: str, back: Back, pattern: re.Pattern[str]) -> Iterator[tuple[str, Back]]:
     for _ in range(_ROUNDS):
-        view = View(reading, pattern, _decode)
+        view = View(text, pattern, _decode)
         if not view.differs:
             return
-        reading, back = view.text, _chained(view, back)
-        yield reading, back
+        text, back = view.text, _chained(view, back)
+        yield text, back
 
 
 def _chained(view: View, back: Back) -> Back:
