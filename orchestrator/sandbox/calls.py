@@ -40,6 +40,7 @@ class Call:
         self._on_output = on_output
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._window = WINDOW if on_output else 0
+        self._slip: Exception | None = None
 
     @property
     def credit(self) -> int:
@@ -73,17 +74,24 @@ class Call:
         self.done.set()
 
     def outcome(self) -> Outcome:
-        """Return what came of it; raises where the box failed."""
+        """Return what came of it; raises where the box failed, or what ``on_output`` raised."""
         if self.failure is not None:
             # A fresh copy, since several calls may fail by one cause and each raise adds to it.
             raise BoxError(self.failure.message, hint=self.failure.hint) from self.failure
+        if self._slip is not None:
+            raise self._slip
         if self.answer is None:
             raise RuntimeError("outcome() before done")
         return self.answer
 
     def _say(self, text: str) -> None:
-        if text and self._on_output is not None:
+        if not text or self._on_output is None or self._slip is not None:
+            return
+        try:
             self._on_output(text)
+        # Raised here it would tear the connection; whoever waits for the call gets it instead.
+        except Exception as err:  # noqa: BLE001
+            self._slip = err
 
 
 class Calls:

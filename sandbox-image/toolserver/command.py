@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from spare import Spare
 
 READ_SIZE = 65_536
+MAX_TIMEOUT = 7 * 86_400
+"""Seconds."""
 DRAIN_SECONDS = 0.1
 """How long output is awaited after the command itself ended; children may hold the pipe."""
 FEW_LEFT = 3
@@ -43,6 +45,8 @@ class Order:
         self.command = _bytes(request["command"])
         self.cwd = _bytes(request["cwd"])
         self.timeout = float(request["timeout_s"])
+        if not 0 < self.timeout <= MAX_TIMEOUT:
+            raise ValueError(f"timeout_s: more than 0 and at most {MAX_TIMEOUT} expected")
         self.streams = credit > 0
         self.credit = credit
 

@@ -77,6 +77,22 @@ def test_character_that_is_cut_is_put_together(calls):
     assert "".join(text) == "ü\ufffd"
 
 
+def test_observer_that_fails_fails_its_call_alone(calls):
+    """The connection is not torn, other calls go on, and the error is not lost."""
+
+    def fail(_text):
+        raise ZeroDivisionError
+
+    first, second = calls.send({"kind": "exec"}, fail), calls.send({"kind": "exec"})
+    calls.take(Frame(first.number, OUTPUT, b"x"))
+    calls.take(result(second, data=DONE))
+    calls.take(result(first, data=DONE))
+
+    assert second.outcome().data == DONE
+    with pytest.raises(ZeroDivisionError):
+        first.outcome()
+
+
 def test_more_output_than_allowed_is_a_breach(calls):
     """A box cannot flood the host."""
     call = calls.send({"kind": "exec"}, print)

@@ -22,6 +22,8 @@ def test_request_of_another_shape_is_an_error_of_the_call(stage):
             await raw(scene, kind="exec"),
             await raw(scene, kind="exec", command=["a"], cwd="/", timeout_s=1),
             await raw(scene, kind="exec", command="true", cwd="/", timeout_s="soon"),
+            await raw(scene, kind="exec", command="true", cwd="/", timeout_s=float("inf")),
+            await raw(scene, kind="exec", command="true", cwd="/", timeout_s=-1),
             await raw(scene, kind="resolve"),
             await raw(scene, kind="read", path=5),
             await raw(scene, kind="launch"),
