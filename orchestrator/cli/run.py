@@ -118,14 +118,19 @@ def _answer(end: RunEnd, io: RunIo, *, copy_to: Path | None) -> None:
         sys.stdout.write(end.answer.rstrip("\n") + "\n")
         sys.stdout.flush()
     if copy_to is not None:
-        copy_to.write_text(end.answer, "utf-8")
+        try:
+            copy_to.write_text(end.answer, "utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"--output-last-message {copy_to}: cannot be written: {error.strerror}"
+            ) from error
 
 
 def read_prompt(prompt: str | None, *, resuming: bool) -> str | None:
     """Return the prompt; stdin is read only for ``-``, or a terminal is asked for nothing."""
     if prompt == "-":
         return sys.stdin.read()
-    if prompt is None and not resuming:
+    if not (prompt or "").strip() and not resuming:
         raise UsageError("run: expected a prompt, got none", hint="give it as text, or - for stdin")
     return prompt
 

@@ -32,15 +32,31 @@ RESTARTED = (
 
 @dataclass(slots=True)
 class Record:
-    """One session's files; ``audit`` is there once ``start`` was called."""
+    """One session's files; a new session has none before ``start``, so a failed one leaves none."""
 
     session: SessionId
-    store: SessionStore
-    transcript: StoredTranscript
+    directory: Path
     resumed: bool
     _paths: Paths
+    _store: SessionStore | None = None
     _audit: AuditLog | None = None
     _ends: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def transcript(self) -> StoredTranscript:
+        """The conversation on disk."""
+        return StoredTranscript(self._open_store)
+
+    @property
+    def _open_store(self) -> SessionStore:
+        if self._store is None:
+            raise SessionError(f"session {self.session}: its file is not open yet")
+        return self._store
+
+    @property
+    def file(self) -> Path:
+        """The session file."""
+        return self._open_store.path
 
     @property
     def audit(self) -> AuditLog:
@@ -53,6 +69,8 @@ class Record:
         self, policy: EffectivePolicy, image: Digest, posture: Posture, *, model: str
     ) -> None:
         """Begin or take up the chain, and record what the session runs under."""
+        if self._store is None:
+            self._store = self._create(policy.digest, image)
         path = self._paths.audit_log(self.session)
         signer = Signer.load(self._paths.keys)
         facts = {
@@ -88,38 +106,38 @@ class Record:
                 self._audit.append("session_end", self._ends)
                 self._audit.close()
         finally:
-            self.store.close()
+            if self._store is not None:
+                self._store.close()
+
+    def _create(self, policy: Digest, image: Digest) -> SessionStore:
+        now = datetime.now(UTC)
+        name = f"{now.strftime('%Y%m%dT%H%M%S')}_{self.session}.jsonl"
+        header = SessionHeader(
+            id=self.session,
+            cwd=str(self.directory),
+            created=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            policy_digest=policy,
+            image_digest=image,
+        )
+        return SessionStore.create(self._paths.project_sessions(self.directory) / name, header)
 
 
 @contextmanager
-def open_record(options: RunOptions, policy: EffectivePolicy, paths: Paths) -> Iterator[Record]:
-    """Open a new session's files, or an old one's under its lease."""
+def open_record(options: RunOptions, paths: Paths) -> Iterator[Record]:
+    """Name a new session, or take an old one up under its lease."""
     resuming = options.resume is not None or options.resume_latest
-    store = _reopen(options, paths) if resuming else _create(options, policy, paths)
+    store = _reopen(options, paths) if resuming else None
     record = Record(
-        session=store.header.id,
-        store=store,
-        transcript=StoredTranscript(store),
+        session=store.header.id if store else SessionId(secrets.token_hex(6)),
+        directory=options.directory,
         resumed=resuming,
         _paths=paths,
+        _store=store,
     )
     try:
         yield record
     finally:
         record.close()
-
-
-def _create(options: RunOptions, policy: EffectivePolicy, paths: Paths) -> SessionStore:
-    now = datetime.now(UTC)
-    session = SessionId(secrets.token_hex(6))
-    name = f"{now.strftime('%Y%m%dT%H%M%S')}_{session}.jsonl"
-    header = SessionHeader(
-        id=session,
-        cwd=str(options.directory),
-        created=now.isoformat(timespec="seconds").replace("+00:00", "Z"),
-        policy_digest=policy.digest,
-    )
-    return SessionStore.create(paths.project_sessions(options.directory) / name, header)
 
 
 def _reopen(options: RunOptions, paths: Paths) -> SessionStore:

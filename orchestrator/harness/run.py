@@ -81,7 +81,9 @@ async def _wind_up(
     """End the box, count the changes, tell everybody, and return the end."""
     status, code = _status(result, error, got)
     if error is not None:
-        session.observe(ErrorRaised(type(error).__name__, error.message, error.hint))
+        scrub = session.output.scrub
+        said = ErrorRaised(type(error).__name__, scrub(error.message), scrub(error.hint))
+        session.observe(said)
     changed = await session.room.settle()
     session.observe(WorkspaceChanged(tuple(changed)))
     usage = result.usage if result else Usage()

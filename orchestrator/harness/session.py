@@ -49,6 +49,7 @@ class Session:
     record: Record
     room: Room
     observe: Observer
+    output: OutputFilter
 
 
 @asynccontextmanager
@@ -63,18 +64,23 @@ async def open_session(
     tools = {tool.definition.name: tool for tool in builtin_tools(options.tools)}
     keys = open_key_store(paths, os.environ)
     async with AsyncExitStack() as stack:
-        record = stack.enter_context(open_record(options, policy, paths))
+        record = stack.enter_context(open_record(options, paths))
         observe = front.observer(record.session)
+
+        def on_retry(attempt: int, delay_s: float, reason: str) -> None:
+            observe(Retry(attempt, delay_s * 1000, output.scrub(reason)))
+
         model = await stack.enter_async_context(
             open_model(
                 options.model,
                 providers=settings.providers,
                 environ=os.environ,
                 keys=keys.get,
-                on_retry=lambda number, delay, why: observe(Retry(number, delay * 1000, why)),
+                on_retry=on_retry,
                 warn=front.note,
             )
         )
+        # After the model: by now the keys it asked for are known.
         output = OutputFilter(Redactor(_known(keys.known_values())))
         room = await stack.enter_async_context(
             open_room(options, policy, paths, session=record.session, note=front.note)
@@ -87,7 +93,7 @@ async def open_session(
         observe(_start_event(policy, model, room, resumed=record.resumed))
         _warn_of_cost(policy, model, observe)
         record.open_turn(options.prompt, output.scrub_message)
-        yield Session(record.session, loop, record, room, observe)
+        yield Session(record.session, loop, record, room, observe, output)
 
 
 @dataclass(frozen=True, slots=True)

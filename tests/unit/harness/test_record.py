@@ -35,7 +35,7 @@ def options(tmp_path, **more):
 
 def live(tmp_path, policy, paths, **more):
     """Go through one whole session; return its record."""
-    with open_record(options(tmp_path, **more), policy, paths) as record:
+    with open_record(options(tmp_path, **more), paths) as record:
         record.start(policy, IMAGE, POSTURE, model="scripted/x")
         record.open_turn(options(tmp_path, **more).prompt, lambda message: message)
         record.note_end(status="done")
@@ -51,8 +51,8 @@ def test_session_has_its_file_and_a_closed_chain(tmp_path, policy, paths):
     record = live(tmp_path, policy, paths)
     text = paths.audit_log(record.session).read_text()
 
-    assert record.store.path.parent == paths.project_sessions(tmp_path)
-    assert record.store.path.name.endswith(f"_{record.session}.jsonl")
+    assert record.file.parent == paths.project_sessions(tmp_path)
+    assert record.file.name.endswith(f"_{record.session}.jsonl")
     assert len(record.session) == 12
     assert chain(paths, record).state == "closed"
     assert policy.digest in text
@@ -63,16 +63,17 @@ def test_session_has_its_file_and_a_closed_chain(tmp_path, policy, paths):
 
 def test_no_chain_no_action(tmp_path, policy, paths):
     """Before the chain is open there is nothing to record with, so nothing to act with."""
-    with open_record(options(tmp_path), policy, paths) as record, pytest.raises(AuditUnavailable):
+    with open_record(options(tmp_path), paths) as record, pytest.raises(AuditUnavailable):
         _ = record.audit
 
 
 def test_session_that_never_came_up_leaves_no_chain(tmp_path, policy, paths):
-    """A box that does not start is no session to audit."""
-    with open_record(options(tmp_path), policy, paths) as record:
+    """A box that does not start is no session: nothing to audit, nothing to go on with."""
+    with open_record(options(tmp_path), paths) as record:
         pass
 
     assert not paths.audit_log(record.session).exists()
+    assert not paths.sessions.exists()
 
 
 def test_chain_is_closed_and_the_lease_given_up_whatever_happens(tmp_path, policy, paths):
@@ -80,7 +81,7 @@ def test_chain_is_closed_and_the_lease_given_up_whatever_happens(tmp_path, polic
     kept = []
 
     def fail():
-        with open_record(options(tmp_path), policy, paths) as record:
+        with open_record(options(tmp_path), paths) as record:
             record.start(policy, IMAGE, POSTURE, model="m")
             kept.append(record)
             raise ZeroDivisionError
@@ -99,10 +100,11 @@ def test_prompt_is_redacted_before_it_is_stored(tmp_path, policy, paths):
     def scrub(message):
         return UserMessage((Text(message.content[0].text.replace("hunter2", "***")),))
 
-    with open_record(options(tmp_path), policy, paths) as record:
+    with open_record(options(tmp_path), paths) as record:
+        record.start(policy, IMAGE, POSTURE, model="m")
         record.open_turn("use hunter2", scrub)
 
-    assert "hunter2" not in record.store.path.read_text()
+    assert "hunter2" not in record.file.read_text()
 
 
 def test_resumed_session_goes_on_in_both_files(tmp_path, policy, paths):
@@ -139,7 +141,7 @@ def test_continue_without_a_session_says_so(tmp_path, policy, paths):
     """No new one is begun in silence."""
     with (
         pytest.raises(SessionError, match="no session"),
-        open_record(options(tmp_path, resume_latest=True), policy, paths),
+        open_record(options(tmp_path, resume_latest=True), paths),
     ):
         pass
 
@@ -152,7 +154,7 @@ def test_resume_in_another_directory_is_refused_and_frees_the_session(tmp_path, 
 
     with (
         pytest.raises(UsageError) as caught,
-        open_record(options(tmp_path / "there", resume=first.session), policy, paths),
+        open_record(options(tmp_path / "there", resume=first.session), paths),
     ):
         pass
 
@@ -162,12 +164,13 @@ def test_resume_in_another_directory_is_refused_and_frees_the_session(tmp_path, 
 
 def test_session_that_is_open_elsewhere_is_refused(tmp_path, policy, paths):
     """One writer."""
-    with (
-        open_record(options(tmp_path), policy, paths) as record,
-        pytest.raises(SessionBusy),
-        open_record(options(tmp_path, resume=record.session), policy, paths),
-    ):
-        pass
+    with open_record(options(tmp_path), paths) as record:
+        record.start(policy, IMAGE, POSTURE, model="m")
+        with (
+            pytest.raises(SessionBusy),
+            open_record(options(tmp_path, resume=record.session), paths),
+        ):
+            pass
 
 
 def test_chain_that_was_changed_is_not_continued(tmp_path, policy, paths):
@@ -177,7 +180,7 @@ def test_chain_that_was_changed_is_not_continued(tmp_path, policy, paths):
     log.write_bytes(log.read_bytes().replace(b"scripted/x", b"scripted/y"))
 
     with (
-        open_record(options(tmp_path, resume=first.session), policy, paths) as record,
+        open_record(options(tmp_path, resume=first.session), paths) as record,
         pytest.raises(AuditError, match="broken"),
     ):
         record.start(policy, IMAGE, POSTURE, model="m")
