@@ -61,13 +61,13 @@ def test_session_has_its_file_and_a_closed_chain(tmp_path, policy, paths):
     assert not record.resumed
 
 
-def test_no_chain_no_action(tmp_path, policy, paths):
+def test_no_chain_no_action(tmp_path, paths):
     """Before the chain is open there is nothing to record with, so nothing to act with."""
     with open_record(options(tmp_path), paths) as record, pytest.raises(AuditUnavailable):
         _ = record.audit
 
 
-def test_session_that_never_came_up_leaves_no_chain(tmp_path, policy, paths):
+def test_session_that_never_came_up_leaves_no_chain(tmp_path, paths):
     """A box that does not start is no session: nothing to audit, nothing to go on with."""
     with open_record(options(tmp_path), paths) as record:
         pass
@@ -137,7 +137,7 @@ def test_continue_takes_the_newest_session_of_the_directory(tmp_path, policy, pa
     assert live(here, policy, paths, resume_latest=True).session == first.session
 
 
-def test_continue_without_a_session_says_so(tmp_path, policy, paths):
+def test_continue_without_a_session_says_so(tmp_path, paths):
     """No new one is begun in silence."""
     with (
         pytest.raises(SessionError, match="no session"),
