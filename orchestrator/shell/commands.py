@@ -19,6 +19,7 @@ from orchestrator.shell.reading import MAX_DEPTH, UNSEEN, OverLimitError, anchor
 from orchestrator.shell.scripts import SHELL, report_unread, run_file, sources_of
 from orchestrator.shell.setting import Code, Site
 from orchestrator.shell.shells import judge_shell
+from orchestrator.shell.text import judge_word
 from orchestrator.shell.uses import judge_script, judge_use, only_helps
 
 _RESERVED = frozenset({"{", "}", "!"})
@@ -36,6 +37,7 @@ def judge_command(argv: Sequence[Word], site: Site) -> Output:
     if not words:
         return NOTHING
     head = words[0]
+    _judge_letters(words, site)
     if head.value is None or head.glob or not head.value:
         return _judge_unread(words, site)
     if head.raw in _MISPLACED:
@@ -134,6 +136,14 @@ def _judge_unread(words: Sequence[Word], site: Site) -> Output:
             hint="write the program's name out",
         )
     return Output("data")
+
+
+def _judge_letters(words: Sequence[Word], site: Site) -> None:
+    """Report unquoted words that are not what they look like."""
+    for word in words:
+        if not word.raw.isascii() and word.raw == word.shape:
+            for finding in judge_word(word.raw, word.span, program=word is words[0]):
+                site.reading.report(finding.risk, finding.reason, word.span, hint=finding.hint)
 
 
 def _without_reserved(argv: Sequence[Word]) -> list[Word]:

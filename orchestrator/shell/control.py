@@ -17,8 +17,8 @@ from orchestrator.shell.quoting import DYNAMIC
 from orchestrator.shell.setting import Site
 from orchestrator.shell.standing import Standing
 
-_MAX_UNROLLED = 16
-"""A loop over a longer list is read once, with its variable not static."""
+_MAX_ROUNDS = 24
+"""Readings of one text by the loops around it; beyond it a loop's variable is not static."""
 
 _BRANCHES = frozenset({"elif_clause", "else_clause", "case_item", "do_group", "compound_statement"})
 
@@ -75,6 +75,11 @@ def read_for(walker: Walking, node: Node) -> Output:
         for word in walker.words.expand(group)
     ]
     values = _static_values(items)
+    setting = walker.site.setting
+    if len(values) * setting.rounds > _MAX_ROUNDS:
+        values = []
+    rounds = max(1, len(values)) * setting.rounds
+    inner = walker.at(replace(walker.site, setting=replace(setting, rounds=rounds)))
     output = NOTHING
     for value in values or [DYNAMIC]:
         for changed in assigned_names(body, walker.source):
@@ -82,13 +87,13 @@ def read_for(walker: Walking, node: Node) -> Output:
         scope.assign(variable, value)
         if not values and all(_is_own(word, walker.site) for word in items):
             scope.origins[variable] = Output("paths")
-        output = join_outputs(output, walker.maybe([body]))
+        output = join_outputs(output, inner.maybe([body]))
     scope.assign(variable, DYNAMIC)
     return output if len(values) == 1 else Output("data")
 
 
 def _static_values(items: Sequence[Word]) -> list[str]:
-    if len(items) > _MAX_UNROLLED or any(word.value is None or word.glob for word in items):
+    if any(word.value is None or word.glob for word in items):
         return []
     return [word.shape for word in items]
 

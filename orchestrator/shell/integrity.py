@@ -8,7 +8,7 @@ from itertools import pairwise
 from tree_sitter import Node
 
 from orchestrator.shell.mending import is_glued_backticks
-from orchestrator.shell.reading import MAX_NODES_DEEP, OverLimitError, Reading
+from orchestrator.shell.reading import MAX_NODES, MAX_NODES_DEEP, OverLimitError, Reading
 from orchestrator.shell.source import Source
 
 _LIVE_BLANK = re.compile(rb"(?<!\\)(?:\\\\)*[ \t\n]")
@@ -25,10 +25,12 @@ def judge_tree(source: Source, reading: Reading) -> None:
     """Report every place where the tree has errors, holes, or heredocs bash would end elsewhere."""
     stack: list[tuple[Node, int]] = [(source.root, 0)]
     broken = source.root.has_error
+    seen = 0
     while stack:
         node, depth = stack.pop()
-        if depth > MAX_NODES_DEEP:
-            raise OverLimitError("syntax nested too deeply")
+        seen += 1
+        if depth > MAX_NODES_DEEP or seen > MAX_NODES:
+            raise OverLimitError("more syntax than anyone would read")
         if broken and (node.is_error or node.is_missing) and not is_misread(node, source):
             reading.report(
                 "opaque",
@@ -41,7 +43,7 @@ def judge_tree(source: Source, reading: Reading) -> None:
             _judge_leaf(node, source, reading)
             continue
         if node.type not in _FREE_TEXT:
-            _judge_gaps(node, source, reading)
+            _judge_gaps(node, source, reading, is_root=depth == 0)
         elif node.type == "concatenation":
             _judge_gaps(node, source, reading, blanks=False)
         elif node.type == "test_command" and not _stands_apart(node, source):
@@ -78,9 +80,10 @@ def lost_dashes(node: Node, source: Source) -> list[tuple[int, int]]:
     return found
 
 
-def _judge_gaps(node: Node, source: Source, reading: Reading, *, blanks: bool = True) -> None:
+def _judge_gaps(
+    node: Node, source: Source, reading: Reading, *, blanks: bool = True, is_root: bool = False
+) -> None:
     """Report text that no node covers, and a word that goes on after a redirection's target."""
-    is_root = node.parent is None
     lost = {start for start, _ in lost_dashes(node, source)}
     at = 0 if is_root else node.start_byte
     before: Node | None = None

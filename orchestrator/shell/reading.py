@@ -20,6 +20,9 @@ MAX_NODES_DEEP = 120
 """Levels of syntax; beyond it only an attack or a generator writes."""
 
 
+MAX_NODES = 20_000
+"""Nodes of one syntax tree; a file of that size written by a heredoc is one node."""
+
 UNSEEN = "…"
 """Stands as the raw text of an argument that a program only finds when it runs."""
 

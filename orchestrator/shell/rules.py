@@ -10,6 +10,10 @@ from orchestrator.shell.invocation import Invocation
 from orchestrator.shell.knowledge import Rule
 
 
+_MAX_OPERAND = 4_000
+"""Characters of one word that a pattern is tried on."""
+
+
 @cache
 def pattern(text: str) -> re.Pattern[str]:
     """Compile a table's pattern once."""
@@ -54,9 +58,9 @@ def _patterns_hold(rule: Rule, use: Invocation, facts: Facts) -> bool:
         return False
     if rule.operand:
         matcher = pattern(rule.operand)
-        if not any(matcher.search(word.shape) for word in use.operands):
+        if not any(matcher.search(word.shape[:_MAX_OPERAND]) for word in use.operands):
             return False
     return all(
-        any(pattern(text).search(word.shape) for word in use.values(name))
+        any(pattern(text).search(word.shape[:_MAX_OPERAND]) for word in use.values(name))
         for name, text in rule.value.items()
     )

@@ -32,6 +32,8 @@ class Setting:
     """It runs on another machine or in another container: paths are not the box's."""
     calls: tuple[str, ...] = ()
     """Functions being read, innermost last."""
+    rounds: int = 1
+    """How often this text is read, by loops around it."""
     no_lookup: bool = False
     """Functions and aliases do not apply: ``command``, ``env``, ``sudo`` and other programs."""
     span: Span = (0, 0)

@@ -22,8 +22,11 @@ _SELECTOR = re.compile(
     r"(?<![\u0023\u002a\u0030-\u0039\u00a9\u00ae\u2010-\u2bff\u3000-\u32ff\U0001f000-\U0001faff])[\ufe00-\ufe0f]"
 )
 _SPACE = re.compile(r"[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-_BLANKS = re.compile(r"[ \t]{100,}(?=\S)|(?:[ \t]*\n){20,}(?=[ \t]*\S)")
-_URL_HOST = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^\s/@'\"]*@)?([^\s/:?#'\"]+)", re.IGNORECASE)
+_DASHED = re.compile(r"[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+\w")
+_BLANKS = re.compile(r"(?<![ \t])[ \t]{100,}+(?=\S)|(?<![ \t\n])(?:[ \t]*+\n){20,}+(?=[ \t]*+\S)")
+_URL_HOST = re.compile(
+    r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}+://(?:[^\s/@'\"]*+@)?([^\s/:?#'\"]+)", re.IGNORECASE
+)
 _LOOKALIKES = str.maketrans(
     "аеорсухіјѕԁһӏвкмнтАВЕКМНОРСТУХІЈЅαονιρυκχτβγΑΒΕΖΗΙΚΜΝΟΡΤΥΧıɡɑⅼⅰ",
     "aeopcyxijsdhlbkmhtABEKMHOPCTYXIJSaoviпukxtbyABEZHIKMNOPTYXigali".replace("п", "p"),
@@ -52,7 +55,7 @@ def judge_word(text: str, span: Span, *, program: bool) -> Iterator[Finding]:
         return
     if _SPACE.search(text):
         yield _evasion("a blank that the shell does not take for one", span)
-    if unicodedata.category(text[0]) == "Pd" and text[0] != "-":
+    if _DASHED.match(text):
         yield _evasion("a dash that no program takes for an option's", span)
     if program and is_lookalike(text):
         yield _evasion("a program name with letters of another script", span)

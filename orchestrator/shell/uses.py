@@ -14,6 +14,10 @@ from orchestrator.shell.rules import Facts, holds
 from orchestrator.shell.scripts import run_file, run_input, sources_of
 from orchestrator.shell.setting import Site
 
+_MAX_WORD = 2_000
+_MAX_LINE = 16_000
+"""Characters of arguments that patterns are tried on."""
+
 _ELSEWHERE = re.compile(r"[\w@.\[\]-]+:|\w+://")
 
 
@@ -68,14 +72,23 @@ def _judge_rules(use: Invocation, level: int, *, argv: Sequence[Word], site: Sit
         report(spec.risk, reason, span, severity=spec.severity, hint=spec.hint)
     if not spec.rules:
         return
+    line = " ".join(_cut(word.shape) for word in argv[1:])
+    if len(line) > _MAX_LINE:
+        report("opaque", "more arguments than can be judged", span)
+        return
     facts = Facts(
-        line=" ".join(word.shape for word in argv[1:]),
-        words=" ".join([*use.sub[level:], *(word.shape for word in use.operands)]),
+        line=line,
+        words=" ".join([*use.sub[level:], *(_cut(word.shape) for word in use.operands)]),
         fed=site.setting.feed.kind != "none" and site.setting.feed.text != "",
     )
     for rule in spec.rules:
         if holds(rule, use, facts):
             report(rule.risk, rule.reason, span, severity=rule.severity, hint=rule.hint)
+
+
+def _cut(text: str) -> str:
+    """Keep both ends of a very long argument: patterns look for short marks."""
+    return text if len(text) <= _MAX_WORD else f"{text[: _MAX_WORD // 2]} {text[-_MAX_WORD // 2 :]}"
 
 
 def _option_role(use: Invocation, name: str) -> str:

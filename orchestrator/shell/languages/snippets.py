@@ -20,6 +20,9 @@ from orchestrator.shell.languages.effect import Effect
 from orchestrator.shell.programs import read_table
 from orchestrator.shell.quoting import DYNAMIC
 
+_MAX_CODE = 8_000
+"""Patterns may look at every place once for every other one; longer code is not read."""
+
 _STRING = re.compile(r"""(['"`])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
 _ARGUMENT = re.compile(r"""\s*\(?\s*(?:(['"`])((?:\\.|(?!\1)[^\\])*)\1|(\w[\w.]*))""", re.DOTALL)
 _REGEX = (
@@ -76,6 +79,8 @@ def languages() -> dict[str, Language]:
 
 def read_snippet(code: str, language: Language, *, depth: int = 0) -> list[Effect]:
     """Return the effects of code in a language of the table."""
+    if len(code) > _MAX_CODE:
+        return [Effect("opaque", 0, len(code), reason="more code than is read")]
     return list(_effects(code, language, depth))
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from orchestrator.shell.languages.effect import Effect
 from orchestrator.shell.quoting import DYNAMIC
 
+_MAX_CODE = 20_000
+
 _SKIP = re.compile(
     r"--[^\n]*|/\*(?!!).*?\*/|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?\$\1\$", re.DOTALL
 )
@@ -28,25 +30,27 @@ _LEAVES = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 _SHELL = re.compile(
-    r"(?:^|[\n;])\s*(?:\\!|!|system\b|\\system|\.(?:shell|system)\b|host\b)[ \t]*([^\n]*)"
-    r"|(?:^|\n)\s*\\(?:o|g|w|copy|i|e)\b[^\n]*?\|([^\n]*)"
+    r"(?:^|[\n;])[ \t]*+(?:\\!|!|system\b|\\system|\.(?:shell|system)\b|host\b)[ \t]*([^\n]*)"
+    r"|(?:^|\n)[ \t]*+\\(?:o|g|w|copy|i|e)\b[^\n]*?\|([^\n]*)"
     r"|\bprogram\s+'((?:[^']|'')*)'"
-    r"|(?:^|\n)\s*(?:\.(?:output|once|import|excel)|pager|tee)\b[^\n]*?\|?\s*\|([^\n]*)",
+    r"|(?:^|\n)[ \t]*+(?:\.(?:output|once|import|excel)|pager|tee)\b[^\n]*?\|?\s*\|([^\n]*)",
     re.IGNORECASE,
 )
 _FILES = re.compile(
-    r"(?:^|\n)\s*(?:\\(?:o|w|g)|\.(?:output|once|backup|save|clone|log)|tee)\s+([^\s|]+)"
+    r"(?:^|\n)[ \t]*+(?:\\(?:o|w|g)|\.(?:output|once|backup|save|clone|log)|tee)\s+([^\s|]+)"
 )
 
 
 def read_sql(code: str) -> list[Effect]:
     """Return the effects of SQL text and of the client's own commands in it."""
+    if len(code) > _MAX_CODE:
+        return [Effect("opaque", 0, len(code), reason="more SQL than is read")]
     return list(_effects(code))
 
 
 def read_local_sql(code: str) -> list[Effect]:
     """The same for a database that is a file of the workspace: only losses and escapes matter."""
-    return [effect for effect in _effects(code) if effect.kind != "publishes"]
+    return [effect for effect in read_sql(code) if effect.kind != "publishes"]
 
 
 def _effects(code: str) -> Iterator[Effect]:
