@@ -95,7 +95,7 @@ def parse_header(data: Any) -> SessionHeader | None:
 
 def parse_entry(data: Any) -> Entry | None:
     """Return the entry in one line's data, None when it is none."""
-    if not isinstance(data, dict) or data.get("type") not in ENTRY_TYPES:
+    if not isinstance(data, dict) or str(data.get("type")) not in ENTRY_TYPES:
         return None
     entry_id, parent, time, body = (data.get(name) for name in ("id", "parent", "time", "body"))
     if not isinstance(entry_id, str) or not entry_id or not isinstance(parent, str | None):

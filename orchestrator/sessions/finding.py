@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import SessionError
 from orchestrator.sessions.entry import SessionHeader, parse_header
+from orchestrator.sessions.reading import header_from_name, read_content
 
+_SESSION_NAME = re.compile(r"[0-9TZ]+_[0-9a-f]{8,16}\.jsonl")
 _HEAD_BYTES = 65_536
 """A header is far shorter; a longer first line is none."""
 
@@ -33,14 +36,33 @@ def list_sessions(folder: Path) -> list[SessionFile]:
 def find_session(folder: Path, prefix: str) -> SessionFile:
     """Return the one session whose id starts with ``prefix``; SessionError for none or several."""
     found = [item for item in list_sessions(folder) if item.header.id.startswith(prefix)]
+    exact = [item for item in found if item.header.id == prefix]
     if not prefix or not found:
         raise SessionError(
             f"session {prefix!r}: none has such an id", hint="glovebox sessions list --all"
         )
-    if len(found) > 1 and all(item.header.id != prefix for item in found):
+    if len(found) > 1 and not exact:
         ids = ", ".join(item.header.id for item in found[:5])
-        raise SessionError(f"session {prefix!r}: {len(found)} have such an id: {ids}")
-    return found[0]
+        raise SessionError(
+            f"session {prefix!r}: expected one, {len(found)} have such an id: {ids}",
+            hint="give more digits",
+        )
+    return (exact or found)[0]
+
+
+def first_words(path: Path) -> str:
+    """Return what the person said first, as far as the file's beginning tells; "" otherwise."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(_HEAD_BYTES)
+        entries = read_content(start, name=path.name).entries
+    except (OSError, SessionError):
+        return ""
+    for entry in entries:
+        if entry.type == "message" and entry.body["role"] == "user":
+            texts = (part["text"] for part in entry.body["content"] if part["type"] == "text")
+            return " ".join(texts)
+    return ""
 
 
 def _sessions_below(folder: Path) -> Iterator[SessionFile]:
@@ -49,8 +71,18 @@ def _sessions_below(folder: Path) -> Iterator[SessionFile]:
             with path.open("rb") as file:
                 line = file.readline(_HEAD_BYTES)
             modified = path.stat().st_mtime
-            header = parse_header(json.loads(line))
-        except (OSError, ValueError, RecursionError):
+        except OSError:
+            # Gone since it was listed, or not ours to read: no session for this caller.
             continue
+        header = _header_of(path.name, line)
         if header is not None:
             yield SessionFile(path, header, modified)
+
+
+def _header_of(name: str, line: bytes) -> SessionHeader | None:
+    """Return the header; a damaged one by the file's name, None where that is no session's."""
+    try:
+        header = parse_header(json.loads(line))
+    except (ValueError, RecursionError):
+        header = None
+    return header or (header_from_name(name) if _SESSION_NAME.fullmatch(name) else None)

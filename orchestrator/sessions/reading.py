@@ -63,10 +63,11 @@ def read_content(data: bytes, *, name: str) -> SessionContent:
     *lines, tail = data.split(b"\n")
     content.good_size = len(data) - len(tail)
     for number, line in enumerate(lines, 1):
+        if b"\0" in line:
+            holes = line.count(b"\0")
+            content.warnings.append(f"line {number}: {holes} empty bytes left by a crash")
         if line.strip(_BLANK):
             _take_line(content, known, line, number)
-        elif b"\0" in line:
-            content.warnings.append(f"line {number}: {len(line)} empty bytes left by a crash")
     if tail:
         _take_tail(content, known, tail, len(lines) + 1)
     _judge(content, name, is_empty=not data.strip(_BLANK))

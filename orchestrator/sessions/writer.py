@@ -25,11 +25,9 @@ class SessionFileWriter:
         self.warnings: list[str] = []
         self._fd = fd
         try:
+            _require_regular(fd, path)
             left_by = lock_session(fd, path)
-            info = os.fstat(fd)
-            if not stat.S_ISREG(info.st_mode):
-                raise SessionError(f"{path}: expected a file, got something else")
-            self._size = info.st_size
+            self._size = os.fstat(fd).st_size
         except (SessionError, OSError):
             os.close(fd)
             raise
@@ -71,6 +69,7 @@ class SessionFileWriter:
 
     def append(self, data: bytes) -> None:
         """Write ``data`` after all that was written whole; raises SessionError, and it is not."""
+        self._require_open()
         try:
             at = self._size
             view = memoryview(data)
@@ -83,6 +82,7 @@ class SessionFileWriter:
 
     def sync(self) -> None:
         """Return when everything written is on disk."""
+        self._require_open()
         try:
             os.fsync(self._fd)
         except OSError as err:
@@ -104,12 +104,21 @@ class SessionFileWriter:
         self._size = size
         return f"the unfinished end was moved to {aside.name}"
 
+    def _require_open(self) -> None:
+        if self.is_closed:
+            raise SessionError(f"{self.path}: the session is closed")
+
     def close(self) -> None:
         """Give the file and its lease up; a second time does nothing."""
         if not self.is_closed:
             unlock_session(self.path)
             os.close(self._fd)
             self._fd = -1
+
+
+def _require_regular(fd: int, path: Path) -> None:
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        raise SessionError(f"{path}: expected a file, got something else")
 
 
 def _sync_directory(path: Path) -> None:
