@@ -60,8 +60,8 @@ def join_lines(data: bytes, root: Node) -> tuple[bytes, list[Edit]]:
 def part_lines(data: bytes, root: Node) -> bytes:
     """Blank a backslash that starts a line before a plain character, where it means nothing.
 
-    tree-sitter reads a newline, a backslash and a letter as one word: ``ls`` and ``\\rm x`` on two
-    lines would be one command.
+    tree-sitter reads a newline, a backslash and a letter as one word: a command on the next line
+    that is spelled with a leading backslash would be an argument of the one before.
     """
     mended = bytearray(data)
     for node in _walk(root):

@@ -9,7 +9,6 @@ from functools import cache
 from orchestrator.shell.invocation import Invocation
 from orchestrator.shell.knowledge import Rule
 
-
 _MAX_OPERAND = 4_000
 """Characters of one word that a pattern is tried on."""
 

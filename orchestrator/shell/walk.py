@@ -262,9 +262,7 @@ def _substitution_input(node: Node) -> Output:
 def _last_command(node: Node) -> Node:
     """Return the part of a statement that a redirection after it belongs to."""
     while True:
-        if node.type in {"pipeline", "negated_command"}:
-            node = control.statements(node)[-1]
-        elif node.type == "list":
+        if node.type in {"pipeline", "negated_command", "list"}:
             node = control.statements(node)[-1]
         elif node.type == "redirected_statement":
             body = node.child_by_field_name("body")
