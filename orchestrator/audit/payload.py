@@ -7,6 +7,7 @@ A body's own top-level fields are moved out whole, the largest first, and named 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import secrets
 from collections.abc import Mapping
@@ -31,7 +32,7 @@ def move_out(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Digest, byte
     if REFERENCES in body:
         raise AuditError(f"audit body.{REFERENCES}: the name is reserved")
     kept = dict(body)
-    if len(rfc8785.dumps(kept)) <= MAX_BODY:
+    if _size(kept) <= MAX_BODY:
         return kept, {}
     sizes = {name: rfc8785.dumps(value) for name, value in body.items()}
     payloads: dict[Digest, bytes] = {}
@@ -41,9 +42,14 @@ def move_out(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Digest, byte
         del kept[name]
         reference = {name: {"digest": digest, "bytes": len(sizes[name])}}
         kept[REFERENCES] = {**kept.get(REFERENCES, {}), **reference}
-        if len(rfc8785.dumps(kept)) <= MAX_BODY:
+        if _size(kept) <= MAX_BODY:
             return kept, payloads
     raise AuditError(f"audit body: {len(body)} fields are too many for one record")
+
+
+def _size(body: Mapping[str, Any]) -> int:
+    """Return the body's length as compact JSON, which is its canonical length but for floats."""
+    return len(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def references(body: Mapping[str, Any]) -> dict[str, Digest]:
