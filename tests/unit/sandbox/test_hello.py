@@ -37,7 +37,18 @@ def test_environment_has_three_sources_and_the_last_wins():
 
     assert (found["PATH"], found["A"], found["HOME"]) == ("/opt/bin", "b=c", "/elsewhere")
     assert "ODD" not in found
-    assert set(found) == {"PATH", "LANG", "TERM", "HOME", "USER", "LOGNAME", "SHELL", "A"}
+    assert set(found) == {"PATH", "LC_CTYPE", "TERM", "HOME", "USER", "LOGNAME", "SHELL", "A"}
+
+
+@pytest.mark.parametrize(
+    ("image", "kept"), [("LANG=C.UTF-8", None), ("LANG=de_DE.UTF-8", "de_DE.UTF-8")]
+)
+def test_locale_is_utf_8_at_little_cost(image, kept):
+    """The image's own language stays; the plain one is said in the cheaper way."""
+    found = command_environment(SPEC, (image,))
+
+    assert found["LC_CTYPE"] == "C.UTF-8"
+    assert found.get("LANG") == kept
 
 
 def test_ready_is_understood():

@@ -28,7 +28,7 @@ def test_environment_is_the_listed_one(stage):
     assert "COLOUR=green" in text
     assert "HOME=/workspace" in text
     assert names <= {
-        "PATH", "LANG", "TERM", "HOME", "USER", "LOGNAME", "SHELL", "COLOUR", "PWD", "SHLVL", "_",
+        "PATH", "LC_CTYPE", "TERM", "HOME", "USER", "LOGNAME", "SHELL", "COLOUR", "PWD", "SHLVL", "_",
         "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "NODE_EXTRA_CA_CERTS",
     }  # fmt: skip
 
