@@ -61,11 +61,9 @@ class OutputFilter:
 
     def scrub_result(self, request: Request, text: str) -> str:
         """Return a result without secrets, remembering which file each came from."""
-        safe = self._redactor.redact(text)
         if isinstance(request, ReadRequest) and request.resolved:
-            for placeholder in self._redactor.placeholders_in(safe):
-                self._redactor.note_origin(placeholder, request.resolved)
-        return safe
+            return self._redactor.redact_read(text, request.resolved)
+        return self._redactor.redact(text)
 
     def _said(self, part: Text | Image) -> Text | Image:
         return Text(self.scrub(part.text)) if isinstance(part, Text) else part

@@ -28,40 +28,43 @@ def kind_from(name: str) -> str:
 
 
 class Ledger:
-    """Which placeholder stands for what, and in which files it was read."""
+    """Which placeholder stands for what, and what each file really holds in its place."""
 
     def __init__(self, key: bytes) -> None:
         """``key`` is the session's own and secret."""
         self._key = key
         self._secrets: dict[str, str] = {}
-        self._origins: defaultdict[str, set[str]] = defaultdict(set)
+        self._read: defaultdict[str, dict[str, str | None]] = defaultdict(dict)
 
     def issue(self, kind: str, secret: str) -> str:
         """Return the placeholder of a secret; two secrets never share one."""
         raw = secret.encode("utf-8", "surrogatepass")
         digest = hmac.new(self._key, raw, hashlib.sha256).hexdigest()
-        for digits in range(_DIGITS, len(digest) + 1):
+        digits = _DIGITS
+        while True:
             placeholder = f"[redacted:{kind}:{digest[:digits]}]"
             if self._secrets.setdefault(placeholder, secret) == secret:
                 return placeholder
-        raise AssertionError("two texts with one SHA-256")
+            digits += 1
 
-    def note_origin(self, placeholder: str, path: str) -> None:
-        """Remember that the placeholder's secret was read in the file."""
-        self._origins[path].add(placeholder)
+    def note_read(self, path: str, placeholder: str, text: str) -> None:
+        """Remember that ``text`` is what the file holds where the reader sees the placeholder.
+
+        A file that holds two different texts behind one placeholder gives back neither.
+        """
+        held = self._read[path].setdefault(placeholder, text)
+        if held != text:
+            self._read[path][placeholder] = None
 
     def restore(self, text: str, path: str) -> tuple[str, tuple[str, ...]]:
-        """Return the text with the secrets that were read in this file, and what stayed.
-
-        A placeholder that was itself the file's content, never issued here, stands for itself.
-        """
+        """Return the text with what this file held put back, and the placeholders that stayed."""
         unresolved: dict[str, None] = {}
+        held = self._read.get(path, {})
 
         def back(match: re.Match[str]) -> str:
-            placeholder = match[0]
-            if placeholder in self._origins.get(path, ()):
-                return self._secrets.get(placeholder, placeholder)
-            unresolved[placeholder] = None
-            return placeholder
+            original = held.get(match[0])
+            if original is None:
+                unresolved[match[0]] = None
+            return match[0] if original is None else original
 
         return PLACEHOLDER.sub(back, text), tuple(unresolved)

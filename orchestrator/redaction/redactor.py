@@ -45,6 +45,20 @@ class Redactor:
             self._remember(text, safe)
         return safe
 
+    def redact_read(self, text: str, path: str) -> str:
+        """Return what was read of a file redacted, remembering what stands behind each placeholder.
+
+        Only this lets ``restore`` put a secret back: a placeholder that someone wrote into the
+        file stands for itself, so nobody can have a secret delivered to a file of their choice.
+        """
+        for literal in placeholders_in(text):
+            self._ledger.note_read(path, literal, literal)
+        spans = self.spans(text)
+        for span in spans:
+            secret = text[span.start : span.end]
+            self._ledger.note_read(path, self._ledger.issue(span.kind, secret), secret)
+        return self._replace(text, spans, 0, len(text))
+
     def redact_between(self, text: str, start: int, end: int, *, slack: int) -> tuple[str, int]:
         """Return a stretch of the text redacted, and where it ended; the rest is only read.
 
@@ -80,12 +94,8 @@ class Redactor:
         """Return the placeholders in a text, each once, in order."""
         return placeholders_in(text)
 
-    def note_origin(self, placeholder: str, path: str) -> None:
-        """Remember that the placeholder's secret was read in the file at ``path``."""
-        self._ledger.note_origin(placeholder, path)
-
     def restore(self, text: str, path: str) -> tuple[str, tuple[str, ...]]:
-        """Return the text with the secrets of this file put back, and the placeholders left."""
+        """Return the text with what this file held put back, and the placeholders left over."""
         return self._ledger.restore(text, path)
 
     def _find(self, text: str) -> Iterable[Span]:

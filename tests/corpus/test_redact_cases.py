@@ -83,9 +83,7 @@ def test_case_holds_inside_a_json_line(case: dict[str, Any]) -> None:
 def test_case_can_be_restored(case: dict[str, Any]) -> None:
     """The file a secret was read from can be written again as it was."""
     text, redactor = "".join(case["text"]), redactor_for(case)
-    result = redactor.redact(text)
-    for placeholder in redactor.placeholders_in(result):
-        redactor.note_origin(placeholder, "/workspace/file")
+    result = redactor.redact_read(text, "/workspace/file")
 
     assert redactor.restore(result, "/workspace/file") == (text, ())
     assert redactor.restore(result, "/workspace/other")[1] != ()

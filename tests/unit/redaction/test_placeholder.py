@@ -39,11 +39,11 @@ def test_two_secrets_never_share_a_placeholder() -> None:
     assert ledger.issue("token", "second") == longer
 
 
-def test_restore_needs_the_file_of_origin() -> None:
+def test_restore_needs_the_file_it_was_read_in() -> None:
     """A secret goes back where it was read, and nowhere else."""
     ledger = Ledger(bytes(32))
     placeholder = ledger.issue("token", "s3cret")
-    ledger.note_origin(placeholder, "/a")
+    ledger.note_read("/a", placeholder, "s3cret")
 
     assert ledger.restore(f"x={placeholder}", "/a") == ("x=s3cret", ())
     assert ledger.restore(f"x={placeholder}", "/b") == (f"x={placeholder}", (placeholder,))
@@ -55,9 +55,19 @@ def test_placeholder_that_was_the_files_own_text_stays() -> None:
     foreign = "[redacted:token:0123abcd]"
     assert ledger.restore(foreign, "/a") == (foreign, (foreign,))
 
-    ledger.note_origin(foreign, "/a")
+    ledger.note_read("/a", foreign, foreign)
 
     assert ledger.restore(foreign, "/a") == (foreign, ())
+
+
+def test_placeholder_with_two_meanings_in_a_file_stays_unresolved() -> None:
+    """Nothing is guessed, not even after a third reading."""
+    ledger = Ledger(bytes(32))
+    placeholder = ledger.issue("token", "s3cret")
+    for text in ("s3cret", placeholder, "s3cret"):
+        ledger.note_read("/a", placeholder, text)
+
+    assert ledger.restore(placeholder, "/a") == (placeholder, (placeholder,))
 
 
 def test_text_without_placeholder_is_restored_as_it_is() -> None:

@@ -85,12 +85,29 @@ def test_data_field_is_judged_by_its_name(redactor: Redactor) -> None:
 def test_secret_goes_back_into_its_own_file(redactor: Redactor) -> None:
     """Reading and writing a file again leaves it as it was."""
     text = f"token={TOKEN}\n"
-    safe = redactor.redact(text)
+    safe = redactor.redact_read(text, "/workspace/a")
     (placeholder,) = redactor.placeholders_in(safe)
-    redactor.note_origin(placeholder, "/workspace/a")
 
     assert redactor.restore(safe, "/workspace/a") == (text, ())
     assert redactor.restore(safe, "/workspace/b") == (safe, (placeholder,))
+
+
+def test_planted_placeholder_does_not_deliver_a_secret(redactor: Redactor) -> None:
+    """Who writes a placeholder into a file and reads it back gets the placeholder, not the secret."""
+    placeholder = redactor.redact(TOKEN)
+
+    seen = redactor.redact_read(f"planted {placeholder}\n", "/workspace/bait")
+
+    assert redactor.restore(seen, "/workspace/bait") == (f"planted {placeholder}\n", ())
+
+
+def test_file_with_secret_and_planted_placeholder_gives_back_neither(redactor: Redactor) -> None:
+    """What cannot be told apart is refused."""
+    placeholder = redactor.redact(TOKEN)
+
+    seen = redactor.redact_read(f"{TOKEN} {placeholder}", "/workspace/bait")
+
+    assert redactor.restore(seen, "/workspace/bait")[1] == (placeholder,)
 
 
 def test_stretch_is_redacted_with_its_surroundings_in_mind(redactor: Redactor) -> None:
@@ -111,11 +128,10 @@ def test_any_text_is_redacted_once_and_for_all(text: str) -> None:
     """Redaction ends, changes nothing twice, and can always be undone."""
     redactor = Redactor({"key": "ab12AB12"}, key=bytes(32))
 
-    once = redactor.redact(text)
+    once = redactor.redact_read(text, "/f")
 
+    assert redactor.redact(text) == once
     assert redactor.redact(once) == once
-    for placeholder in redactor.placeholders_in(once):
-        redactor.note_origin(placeholder, "/f")
     assert redactor.restore(once, "/f") == (text, ())
 
 
