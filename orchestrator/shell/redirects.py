@@ -110,29 +110,24 @@ class _Reader:
 
     def file(self, node: Node) -> None:
         operator = _operator(node, self.source)
-        descriptor = next(
-            (self.source.of(c) for c in node.children if c.type == "file_descriptor"), ""
-        )
         targets = node.children_by_field_name("destination")
         span = self.source.span(node)
-        if (
-            node.prev_sibling is not None
-            and self.source.of(node.prev_sibling) == "<<"
-            and (node.prev_sibling.is_error)
-        ):
-            self.here_string(targets[0], span)
-            return
+        self.read.extra.extend([[extra] for extra in targets[1:]])
         if not targets:
             self.read.redirects.append(Redirect(operator, None, span, writes=False))
             return
-        self.read.extra.extend([[extra] for extra in targets[1:]])
+        if _is_misread_here_string(node, self.source):
+            self.here_string(targets[0], span)
+            return
         shape = self.words.text(targets[0])
         if operator in {">&", "<&"} and _COPY.fullmatch(shape):
             self.read.redirects.append(Redirect(operator, None, span, writes=False))
             return
-        writes = operator in _WRITING
         value = None if DYNAMIC in shape else shape
-        self.read.redirects.append(Redirect(operator, value, span, writes=writes))
+        self.read.redirects.append(Redirect(operator, value, span, writes=operator in _WRITING))
+        descriptor = next(
+            (self.source.of(c) for c in node.children if c.type == "file_descriptor"), ""
+        )
         self._judge(operator, descriptor, shape=shape, target=targets[0])
 
     def _judge(self, operator: str, descriptor: str, *, shape: str, target: Node) -> None:
@@ -208,6 +203,11 @@ class _Reader:
         for match in _BACKTICKS.finditer(raw):
             code = Code(re.sub(r"\\([$`\\])", r"\1", match[1]), Anchor(span, None))
             self.site.nested.shell(code, self.site.inner("$()", feed=NOTHING).forked())
+
+
+def _is_misread_here_string(node: Node, source: Source) -> bool:
+    before = node.prev_sibling
+    return before is not None and before.is_error and source.of(before) == "<<"
 
 
 def _operator(node: Node, source: Source) -> str:

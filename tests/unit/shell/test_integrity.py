@@ -15,7 +15,7 @@ from tests.support.shell_reading import risks
         "ls )",
         "ls | | ls",
         "cat <<E\nno end",
-        "cat <<\"E\"x\nbody\nEx",
+        'cat <<"E"x\nbody\nEx',
         "rm \\ --help -rf src",
         "rm <<<$a$b\\--help -rf src",
         "[x] && [$(foo)$x]",

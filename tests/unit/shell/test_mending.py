@@ -6,7 +6,9 @@ from orchestrator.shell.mending import Edit, undo_edits
 from tests.support.shell_reading import argvs, findings, risks
 
 
-@pytest.mark.parametrize("command", ["ls\n\\rm -rf src", "ls\n\\git push", "cat a\n\\/bin/rm -rf b"])
+@pytest.mark.parametrize(
+    "command", ["ls\n\\rm -rf src", "ls\n\\git push", "cat a\n\\/bin/rm -rf b"]
+)
 def test_line_that_starts_with_a_backslash_is_a_command_of_its_own(command):
     """tree-sitter alone would take it for an argument of the line before."""
     assert risks(command)
