@@ -123,6 +123,7 @@ _STOP = frozenset(
 )
 _MIN_PASSWORD = 4
 _MIN_WORD_PASSWORD = 6
+_PASSPHRASE_WORDS = 3
 _MIN_TOKEN = 8
 _MIN_LETTERS_TOKEN = 12
 _MIN_KEY_BYTES = 30
@@ -186,7 +187,8 @@ def _is_password(value: str, *, literal: bool) -> bool:
     if not letters_only:
         return True
     if not value.isalpha():
-        return False
+        # A few words joined are a passphrase; two, or dotted ones, are somebody's name for it.
+        return literal and "." not in value and len(re.split("[-_]", value)) >= _PASSPHRASE_WORDS
     return len(value) >= _MIN_WORD_PASSWORD if literal else looks_random(value)
 
 

@@ -69,6 +69,7 @@ def test_credential_goes_and_its_frame_stays(redact: Redact, text: str, secret: 
         "Bearer authentication is required for this endpoint",
         'WWW-Authenticate: Bearer realm="example", error="invalid_token"',
         "Authorization: Basic realm=x",
+        "Authorization: Basic credentials-here or Basic YWJj",
         "token_type=bearer TOKEN_TTL=3600",
         "postgres://localhost/db git@github.com:o/r.git https://me@host.example/",
         "https://user:$PASSWORD@host https://user:<password>@host https://user:***@host",

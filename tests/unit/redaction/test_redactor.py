@@ -43,6 +43,7 @@ def test_long_texts_are_redacted_alike_every_time(redactor: Redactor) -> None:
     texts = [f"{'x ' * 1000}{at} {TOKEN}" for at in range(40)]
     first = [redactor.redact(text) for text in texts]
 
+    assert [redactor.redact(text) for text in texts[-3:]] == first[-3:]
     assert [redactor.redact(text) for text in texts] == first
     assert [redactor.redact(safe) for safe in first] == first
     assert len(set(first)) == 40

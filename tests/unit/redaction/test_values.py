@@ -84,6 +84,10 @@ def test_random_text_is_told_from_words(value: str, random: bool) -> None:
         ("two words", True, False),
         ("user_password", True, False),
         ("password1", True, False),
+        ("blue-green", True, False),
+        ("form.labels.required", True, False),
+        ("correct-horse-battery-staple", True, True),
+        ("correct-horse-battery-staple", False, False),
         ("db-credentials.main", True, False),
     ],
 )

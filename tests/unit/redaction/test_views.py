@@ -52,6 +52,15 @@ def test_narrow_reading_leaves_punctuation() -> None:
     assert found == [r"\"a\" %22"]
 
 
+def test_range_inside_an_escape_group_leads_to_the_whole_group() -> None:
+    """What was decoded together is covered together."""
+    text = "a%C3%A8%C3%A9b"
+    ranges = {reading: back(reading.index("é"), reading.index("é") + 1)
+              for reading, back in views_of(text, punctuation=True) if "é" in reading}  # fmt: skip
+
+    assert ranges == {"aèéb": (1, 13)}
+
+
 @given(st.text(st.sampled_from("ab %61\\nu0\n\r\t&#;x'\x1b[m\u200b"), max_size=40), st.data())
 def test_every_range_of_a_reading_leads_back(text: str, data: st.DataObject) -> None:
     """The way back keeps order, stays inside, and covers at least one character."""
