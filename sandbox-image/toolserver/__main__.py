@@ -12,7 +12,6 @@ import os
 import socket
 import sys
 import time
-import traceback
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import tree
@@ -117,7 +116,7 @@ def main() -> NoReturn:
         loop.run()
     # A server that stumbles must take the box with it, not leave commands unwatched.
     except BaseException as err:  # noqa: BLE001
-        traceback.print_exc(file=sys.stderr)
+        sys.__excepthook__(*sys.exc_info())
         _exit(f"failed: {type(err).__name__}")
     _exit("stopped")
 

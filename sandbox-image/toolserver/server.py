@@ -5,12 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import sys
-import traceback
 from typing import TYPE_CHECKING, Any
 
 import cgroup
-import files
-import probe
+import operations
 from command import Command, Order
 from frames import CANCEL, CREDIT, REQUEST, RESULT, U32
 from privilege import as_command
@@ -51,6 +49,7 @@ class Server:
         """Answer what comes on this link."""
         self._link = link
         self._refill()
+        self._loop.after(operations.SOON, operations.load)
 
     def take(self, frame: Frame) -> None:
         """Act on one message of the host."""
@@ -151,28 +150,26 @@ class Server:
         self._refill()
 
     def _operate(self, call: int, request: dict[str, Any]) -> None:
-        kind = request.get("kind")
         try:
-            if kind == "resolve":
+            if request.get("kind") == "resolve":
                 with as_command(self._config):
-                    path = files.resolve(request["request"], self._config)
+                    path = operations.resolve(request["request"], self._config)
                 self._answer(call, {"data": {"path": path}})
-            elif kind == "probe":
-                self._fork(call, {"kind": "probe"})
             elif self._is_quick(request):
                 with as_command(self._config):
-                    result = files.handle(request, self._config)
+                    result = operations.handle(request, self._config)
                 self._answer(call, result)
             else:
                 self._fork(call, request)
         # One request must not end the session's server, whatever it trips over.
         except Exception as err:  # noqa: BLE001
-            traceback.print_exc(file=sys.stderr)
+            # The traceback module takes longer to load than most of the server.
+            sys.__excepthook__(*sys.exc_info())
             self._answer(call, {"error": f"{type(err).__name__}: {err}", "code": "failed"})
 
     def _is_quick(self, request: dict[str, Any]) -> bool:
         with as_command(self._config):
-            return files.is_quick(request, self._config)
+            return operations.is_quick(request, self._config)
 
     def _fork(self, call: int, request: dict[str, Any]) -> None:
         worker = Worker(self._loop, self._config, call)
@@ -182,9 +179,7 @@ class Server:
             self._answer(call, result)
 
         def work() -> dict[str, Any]:
-            if request["kind"] == "probe":
-                return {"data": probe.facts()}
-            return files.handle(request, self._config)
+            return operations.handle(request, self._config)
 
         try:
             worker.start(work, ended)

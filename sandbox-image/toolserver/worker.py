@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import traceback
+import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import tree
@@ -104,7 +104,8 @@ def _work(config: Config, mark: int, write: int, work: Callable[[], dict[str, An
         answer = json.dumps(work()).encode()
     # Whatever happens, this copy of the server must not go on as a second server.
     except BaseException as err:  # noqa: BLE001
-        traceback.print_exc()
+        # The traceback module takes longer to load than most of the server.
+        sys.__excepthook__(*sys.exc_info())
         answer = json.dumps({"error": f"{type(err).__name__}: {err}", "code": "failed"}).encode()
     try:
         view = memoryview(answer)
