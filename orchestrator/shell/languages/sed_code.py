@@ -13,6 +13,8 @@ _ONE = r"(?:\d+|\$|/(?:\\.|\[[^\]]*\]|[^/\\\n])*/[IM]*|\\(.)(?:\\.|(?!\1)[^\\\n]
 _OTHER = r"(?:[~+]?\d+|\$|/(?:\\.|\[[^\]]*\]|[^/\\\n])*/[IM]*)"
 _ADDRESS = re.compile(rf"\s*(?:{_ONE}(?:\s*[,~+]\s*{_OTHER})*)?\s*!*\s*")
 _FLAGS = re.compile(r"[gpiImMe0-9]*")
+_BRACKET = re.compile(r"\[\^?\]?(?:\[:\w+:\]|[^\]\n])*+\]")
+_TEXT_END = re.compile(r"(?<!\\)(?:\\\\)*\n")
 _LABEL_END = re.compile(r"[;\n}]")
 _TEXT_COMMANDS = frozenset("aic#")
 _FILE_COMMANDS = frozenset("eWwrR")
@@ -49,12 +51,17 @@ def _commands(code: str) -> Iterator[Effect]:
         if command in "sy":
             found = _read_substitution(code, start)
             yield from _substitution_effects(code, start, found)
-            at = found.end if code[found.end : found.end + 1] != "w" else _line_end(code, found.end)
+            at = found.end
+            if code[at : at + 1] == "w":
+                at = _line_end(code, at)
+            elif code[at : at + 1] == DYNAMIC:
+                at += 1
         elif command in _FILE_COMMANDS:
             at = _line_end(code, at)
             yield _line_effect(command, code[start + 1 : at].strip(), (start, at))
         elif command in _TEXT_COMMANDS:
-            at = _line_end(code, at)
+            found_end = _TEXT_END.search(code, at)
+            at = len(code) if found_end is None else found_end.end()
         elif command in _LABEL_COMMANDS:
             at = _label_end(code, at)
         elif command == DYNAMIC:
@@ -69,19 +76,24 @@ def _line_effect(command: str, rest: str, span: tuple[int, int]) -> Effect:
 
 def _read_substitution(code: str, start: int) -> _Substitution:
     mark = code[start + 1 : start + 2]
-    at = start + 2
-    ends: list[int] = []
-    while at < len(code) and len(ends) < 2:
+    old = _part_end(code, start + 2, mark, brackets=True)
+    new = _part_end(code, old + 1, mark, brackets=False)
+    if new >= len(code) or code[start] == "y":
+        return _Substitution("", "", min(new + 1, len(code)))
+    match = _FLAGS.match(code, new + 1)
+    end = match.end() if match is not None else new + 1
+    return _Substitution(code[old + 1 : new], code[new + 1 : end], end)
+
+
+def _part_end(code: str, at: int, mark: str, *, brackets: bool) -> int:
+    """Return where a part of ``s`` ends; in a bracket expression the mark is a plain character."""
+    while at < len(code) and code[at] != mark:
         if code[at] == "\\":
             at += 1
-        elif code[at] == mark:
-            ends.append(at)
+        elif brackets and code[at] == "[" and (found := _BRACKET.match(code, at)) is not None:
+            at = found.end() - 1
         at += 1
-    if len(ends) < 2 or code[start] == "y":
-        return _Substitution("", "", min(at, len(code)))
-    match = _FLAGS.match(code, at)
-    end = match.end() if match is not None else at
-    return _Substitution(code[ends[0] + 1 : ends[1]], code[at:end], end)
+    return at
 
 
 def _substitution_effects(code: str, start: int, found: _Substitution) -> Iterator[Effect]:

@@ -64,7 +64,13 @@ def test_padding_at_the_end_hides_nothing():
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("git", False), ("gіt", True), ("ｒｍ", True), ("müller", False), ("файл", False)],
+    [
+        ("git", False),
+        ("g\u0456t", True),
+        ("\uff52\uff4d", True),
+        ("müller", False),
+        ("файл", False),
+    ],
 )
 def test_lookalike_is_mixed_or_reads_as_ascii(name, expected):
     """A foreign name is fine, a name that passes for another is not."""

@@ -2,6 +2,7 @@
 
 import pytest
 
+from orchestrator.shell.analyse import analyse
 from tests.support.shell_reading import argvs, only
 
 
@@ -38,17 +39,15 @@ def test_word_is_what_the_program_receives(command, expected):
     assert argvs(command)[-1] == expected
 
 
+def only_last(command):
+    """Return the last word of the last command."""
+    return analyse(command).commands[-1].argv[-1]
+
+
 @pytest.mark.parametrize("word", ["$X", '"a$X"', "$(date)", "`date`", "${X:-a}", "$((1+2))", "$$"])
 def test_word_only_known_at_run_time_has_no_value(word):
     """What cannot be known is not guessed."""
     assert only_last(f"x {word}").value is None
-
-
-def only_last(command):
-    """Return the last word of the last command."""
-    from orchestrator.shell.analyse import analyse  # noqa: PLC0415 - keeps the table above short
-
-    return analyse(command).commands[-1].argv[-1]
 
 
 def test_partly_known_word_keeps_its_known_part():
