@@ -100,6 +100,13 @@ def test_id_used_twice_is_renamed_with_its_result() -> None:
     assert repaired[3] == tool(result("c1_2", "two"))
 
 
+def test_result_belongs_to_the_latest_call_of_its_id() -> None:
+    """An interrupted call does not take the result of a later one."""
+    repaired = repair([assistant("", "c1"), assistant("", "c1"), tool(result("c1"))])
+
+    assert [message.results[0].is_error for message in repaired[1::2]] == [True, False]  # type: ignore[union-attr]
+
+
 def test_two_calls_of_one_turn_with_the_same_id_both_get_an_answer() -> None:
     """Neither is lost, and the request is valid."""
     repaired = repair([assistant("", "c1", "c1"), tool(result("c1", "one"), result("c1", "two"))])
