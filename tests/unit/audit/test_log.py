@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -179,6 +181,39 @@ def test_crashed_session_is_resumed_with_its_interrupted_calls(
     assert types(path)[4:] == ["recovered", "intent"]
     assert records(path)[4]["body"] == {"interrupted": [{"call": "c2", "intent": 3}]}
     assert state(path) == "intact, open"
+
+
+WRITE_FOR_EVER = """
+import sys
+from pathlib import Path
+from orchestrator.audit.log import AuditLog
+from orchestrator.audit.signer import Signer
+log = AuditLog.create(
+    Path(sys.argv[1]), session="0123456789ab", genesis={}, signer=Signer(bytes(range(32)))
+)
+while True:
+    print(log.append("intent", {"call": "c", "text": "x" * 3000}), flush=True)
+"""
+
+
+def test_killed_writer_has_lost_nothing_it_acknowledged(resume: Make, path: Path) -> None:
+    """SIGKILL at any moment leaves a chain that holds up to the last acknowledged record."""
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITE_FOR_EVER, str(path)],
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[3],
+    ) as writer:
+        assert writer.stdout is not None
+        acknowledged = [int(writer.stdout.readline()) for _ in range(50)]
+        writer.kill()
+        acknowledged += [int(line) for line in writer.stdout.read().split()]
+
+    resume().close()
+
+    assert state(path) == "intact, closed"
+    seqs = [record["seq"] for record in records(path) if record["type"] == "intent"]
+    assert set(acknowledged) <= set(seqs)
+    assert records(path)[-2]["type"] == "recovered"
 
 
 def test_closed_session_is_resumed_by_a_record_of_its_own(
