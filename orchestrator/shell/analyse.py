@@ -36,6 +36,7 @@ def analyse(
         site = Site(Setting(), scope, reading, Reader())
         try:
             site.nested.shell(Code(command, Anchor(everything, 0)), site)
+            reading.read_uncalled()
         except (OverLimitError, TooManyWordsError) as err:
             reading.report("opaque", f"too large to be read: {err}", everything)
         except RecursionError:

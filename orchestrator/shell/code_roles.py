@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
+from orchestrator.shell.analysis import Word
 from orchestrator.shell.invocation import slice_word
 from orchestrator.shell.makefiles import read_makefile
 from orchestrator.shell.output import NOTHING
 from orchestrator.shell.part import Part
 from orchestrator.shell.reading import anchor_in
-from orchestrator.shell.scripts import SHELL, STANDARD_INPUT, run_file, run_text
+from orchestrator.shell.scripts import SHELL, STANDARD_INPUT, report_unread, run_file, run_text
 from orchestrator.shell.setting import Code
 from orchestrator.shell.settings import judge_pair
 from orchestrator.shell.source import Anchor
@@ -41,6 +43,20 @@ def judge_shell_text(part: Part) -> None:
 def judge_own_text(part: Part) -> None:
     """Shell text that runs in the calling shell."""
     run_text(SHELL, part.word, part.site.inner(part.label))
+
+
+def judge_split(part: Part) -> None:
+    """Words in one argument that the remaining arguments are appended to: env's ``-S``."""
+    if part.word.value is None:
+        report_unread(part.word, part.site)
+        return
+    try:
+        pieces = shlex.split(part.word.value)
+    except ValueError:
+        report_unread(part.word, part.site)
+        return
+    words = [Word(piece, part.word.raw, part.word.span, shape=piece) for piece in pieces]
+    part.site.nested.command([*words, *part.use.tail], part.site.inner(part.label))
 
 
 def judge_script(part: Part) -> None:

@@ -105,7 +105,7 @@ def _is_own(word: Word, site: Site) -> bool:
 
 
 def read_function(walker: Walking, node: Node) -> Output:
-    """Keep a function, and read its body with unknown arguments: its caller may stand elsewhere."""
+    """Keep a function; if nothing calls it here, its body is read with unknown arguments later."""
     name = node.child_by_field_name("name")
     body = node.child_by_field_name("body")
     if name is None or body is None:
@@ -123,5 +123,6 @@ def read_function(walker: Walking, node: Node) -> Output:
     )
     inner = replace(site.forked(), setting=setting)
     inner.scope.positional = None
-    walker.at(inner).visit(body)
+    reader = walker.at(inner)
+    site.reading.uncalled[text] = lambda: reader.visit(body)
     return NOTHING

@@ -38,6 +38,9 @@ def judge_edited(part: Part) -> None:
 def judge_sink(part: Part) -> None:
     """A file that receives standard input: what it then holds may be run."""
     judge_written(part)
+    feed = part.site.setting.feed
+    if feed.text == "" and not part.use.has("-a", "--append") and part.path != "/dev/null":
+        part.site.reading.report("destructive", f"empties a file: {part.shown}", part.word.span)
     if not part.site.setting.remote:
         remember(part.word.shape, part.site.setting.feed, part.site.scope, append=False)
 

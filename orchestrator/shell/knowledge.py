@@ -45,6 +45,7 @@ ROLES = {
     "run": "a program or shell text that this option makes a harmless tool run",
     "shell": "shell text, judged by what it does",
     "here": "shell text for the calling shell",
+    "split": "words that the rest of the arguments follow",
     "script": "a file of code to run",
     "module": "a Python module to run",
     "sink": "a file that receives standard input",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -41,8 +42,8 @@ class Reading:
     reads: dict[tuple[str, Span], None] = field(default_factory=dict)
     outputs: list[tuple[Span, Output]] = field(default_factory=list)
     """What each substitution prints."""
-    downloaded: bool = False
-    """Something was fetched into a file or a directory."""
+    uncalled: dict[str, Callable[[], object]] = field(default_factory=dict)
+    """Functions that nothing has called yet, with what reads their bodies."""
     steps: int = 0
 
     def report(
@@ -71,6 +72,12 @@ class Reading:
         self.steps += 1
         if self.steps > MAX_COMMANDS:
             raise OverLimitError(f"more than {MAX_COMMANDS} commands")
+
+    def read_uncalled(self) -> None:
+        """Read the bodies of functions that were defined and never called."""
+        while self.uncalled:
+            _, read = self.uncalled.popitem()
+            read()
 
     def outputs_in(self, span: Span) -> list[Output]:
         """Return what the substitutions inside a span print."""

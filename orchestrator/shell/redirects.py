@@ -121,6 +121,8 @@ class _Reader:
             return
         shape = self.words.text(targets[0])
         if operator in {">&", "<&"} and _COPY.fullmatch(shape):
+            if operator == "<&" and shape not in {"0", "-"}:
+                self.read.feed = Output("data")
             self.read.redirects.append(Redirect(operator, None, span, writes=False))
             return
         value = None if DYNAMIC in shape else shape

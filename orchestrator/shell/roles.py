@@ -57,6 +57,7 @@ _JUDGES: dict[str, Callable[[Part], None]] = {
     "checkpoint": code_roles.judge_checkpoint,
     "shell": code_roles.judge_shell_text,
     "here": code_roles.judge_own_text,
+    "split": code_roles.judge_split,
     "script": code_roles.judge_script,
     "module": code_roles.judge_module,
     "config": code_roles.judge_config,

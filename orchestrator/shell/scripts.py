@@ -90,7 +90,7 @@ def run_file(language: str, word: Word, site: Site) -> None:
         run_input(language, word.span, site)
         return
     if word.shape.startswith("/dev/fd/"):
-        for output in site.reading.outputs_in(word.span):
+        for output in site.reading.outputs_in(word.span) or [Output("data")]:
             run_input(language, word.span, _fed(site, output))
         return
     if word.value is None:

@@ -39,6 +39,7 @@ def judge_remote(part: Part) -> None:
 
 def judge_fetched(part: Part) -> None:
     """A directory that receives what was fetched, such as a clone."""
+    judge_written(part)
     path = part.path
     if path is not None and not part.site.setting.remote:
         part.site.scope.fetched.add(path)

@@ -35,6 +35,7 @@ class Reader:
 
     def function(self, name: str, argv: list[Word], site: Site) -> Output:
         """Read a function's body with these arguments."""
+        site.reading.uncalled.pop(name, None)
         source, body = site.scope.functions[name]
         setting = replace(site.setting, calls=(*site.setting.calls, name), redirects=())
         before = site.scope.positional

@@ -128,10 +128,29 @@ def _called(
 
 
 def _first_argument(code: str, at: int, language: Language) -> tuple[str, int]:
+    """Return the first argument, with U+FFFC for what is not a string in it."""
     match = _ARGUMENT.match(code, at)
-    if match is None or match[1] is None:
+    if match is None:
         return DYNAMIC, at
-    return _content(match[1], match[2], language), match.end()
+    if match[1] is not None:
+        return _content(match[1], match[2], language), match.end()
+    stop = _argument_end(code, match.start(3))
+    pieces = [_content(mark, text, language) for mark, text in _STRING.findall(code[at:stop])]
+    return DYNAMIC + "".join(pieces), stop
+
+
+def _argument_end(code: str, at: int) -> int:
+    depth = 0
+    for index in range(at, len(code)):
+        if code[index] in "([{":
+            depth += 1
+        elif code[index] in ")]}":
+            depth -= 1
+            if depth < 0:
+                return index
+        elif code[index] in ",;\n" and depth == 0:
+            return index
+    return len(code)
 
 
 def _all_arguments(code: str, at: int, language: Language) -> tuple[str, ...]:
