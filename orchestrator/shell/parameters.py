@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from orchestrator.shell.quoting import BREAK, DYNAMIC, shield
+from orchestrator.shell.quoting import BREAK, DYNAMIC, EMPTY, shield
 from orchestrator.shell.scope import Scope, Value
 
 _NAME = re.compile(r"\$\{?([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])\}?")
@@ -61,6 +61,8 @@ class Parameters:
         return self._placed(items[position] if position < len(items) else "", quoted=quoted)
 
     def _placed(self, value: Value, *, quoted: bool, joined: bool = False) -> str:
+        if value == ():
+            return EMPTY if quoted and not joined else ""
         if isinstance(value, tuple):
             separator = " " if quoted and joined else BREAK
             return separator.join(self._placed(item, quoted=quoted) for item in value)

@@ -14,10 +14,13 @@ DYNAMIC = "\ufffc"
 BREAK = "\U000f0020"
 """Stands between the words that an unquoted expansion falls apart into."""
 
+EMPTY = "\U000f0000"
+"""Stands for ``"$@"`` without arguments, which is no word at all, not an empty one."""
+
 _PLANE = 0xF0000
 _LIVE = "{},*?[]~=:!+@()"
 _SHIELD = {ord(char): chr(_PLANE + ord(char)) for char in _LIVE}
-_UNSHIELD = {_PLANE + ord(char): char for char in _LIVE}
+_UNSHIELD = {_PLANE + ord(char): char for char in _LIVE} | {ord(EMPTY): ""}
 _ANSI_SIMPLE = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r",
     "t": "\t", "v": "\v", "\\": "\\", "'": "'", '"': '"', "?": "?",

@@ -12,18 +12,19 @@ from orchestrator.shell import places
 from orchestrator.shell.accesses import judge_read, judge_write
 from orchestrator.shell.analysis import Redirect, Span, Word
 from orchestrator.shell.contents import remember
+from orchestrator.shell.heredocs import find_missed
 from orchestrator.shell.output import NOTHING, Output
-from orchestrator.shell.quoting import DYNAMIC
+from orchestrator.shell.quoting import DYNAMIC, undo_heredoc
 from orchestrator.shell.setting import Code, Site
 from orchestrator.shell.source import Anchor, Source
 from orchestrator.shell.standing import Standing
+from orchestrator.shell.words import EXPANSIONS
 
 REDIRECT_TYPES = frozenset({"file_redirect", "herestring_redirect", "heredoc_redirect", "ERROR"})
 HEREDOC_PARTS = frozenset({"heredoc_start", "heredoc_body", "heredoc_end", "file_redirect",
                            "herestring_redirect", "file_descriptor"})  # fmt: skip
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 _COPY = re.compile(r"\d+-?|-")
-_BACKTICKS = re.compile(r"(?<!\\)(?:\\\\)*`((?:\\.|[^`\\])*)`", re.DOTALL)
 _TRUNCATING = frozenset({">", ">|", "&>"})
 
 
@@ -179,11 +180,7 @@ class _Reader:
         body = next((c for c in node.children if c.type == "heredoc_body"), None)
         quoted = start is not None and bool(set("'\"\\") & set(self.source.of(start)))
         raw = self.source.of(body) if body is not None else ""
-        if quoted or body is None:
-            shape = raw
-        else:
-            shape = self.words.heredoc(body)
-            self._read_backticks(raw, self.source.span(body))
+        shape = raw if quoted or body is None else self._expanded(body)
         if self.source.of(node).startswith("<<-"):
             shape = re.sub(r"^\t+", "", shape, flags=re.MULTILINE)
         self.read.redirects.append(Redirect("<<", None, span, writes=False))
@@ -200,11 +197,28 @@ class _Reader:
         arguments = node.children_by_field_name("argument")
         self.read.extra.extend([[argument] for argument in arguments])
 
-    def _read_backticks(self, raw: str, span: Span) -> None:
-        """Read old-style substitutions of a heredoc body, which the tree leaves as text."""
-        for match in _BACKTICKS.finditer(raw):
-            code = Code(re.sub(r"\\([$`\\])", r"\1", match[1]), Anchor(span, None))
-            self.site.nested.shell(code, self.site.inner("$()", feed=NOTHING).forked())
+    def _expanded(self, body: Node) -> str:
+        """Return the shape of a body that bash expands; read the code the tree has missed."""
+        span = self.source.span(body)
+        pieces: list[str] = []
+        at = body.start_byte
+        parts = [child for child in body.children if child.type in EXPANSIONS]
+        for part in [*parts, None]:
+            end = body.end_byte if part is None else part.start_byte
+            pieces.append(self._literal(self.source.text(at, end), span))
+            if part is not None:
+                pieces.append(self.words.quoted(part))
+                at = part.end_byte
+        return "".join(pieces)
+
+    def _literal(self, text: str, span: Span) -> str:
+        missed = find_missed(text)
+        if missed.broken:
+            self.site.reading.report("opaque", "a substitution that does not end", span)
+        for code in missed.codes:
+            inner = self.site.inner("$()", feed=NOTHING).forked()
+            self.site.nested.shell(Code(code, Anchor(span, None)), inner)
+        return undo_heredoc(missed.text)
 
 
 def _is_misread_here_string(node: Node, source: Source) -> bool:

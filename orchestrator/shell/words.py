@@ -18,11 +18,11 @@ from orchestrator.shell.parameters import Parameters
 from orchestrator.shell.quoting import (
     BREAK,
     DYNAMIC,
+    EMPTY,
     shield,
     undo_ansi,
     undo_bare,
     undo_double,
-    undo_heredoc,
     unshield,
 )
 from orchestrator.shell.scope import Scope, expand_tilde
@@ -64,7 +64,7 @@ class Words:
             for node, following in zip(nodes, [*nodes[1:], None], strict=True)
             if not _is_locale_mark(node, following)
         )
-        if not pattern and nodes[0].type in EXPANSIONS:
+        if pattern == EMPTY or (not pattern and nodes[0].type in EXPANSIONS):
             return []
         splits = DYNAMIC in pattern and not _fully_quoted(nodes)
         words: list[Word] = []
@@ -80,16 +80,15 @@ class Words:
             pattern = expand_tilde(pattern, self._scope)
         return unshield(pattern.replace(BREAK, " "))
 
-    def heredoc(self, node: Node) -> str:
-        """Return the shape of a heredoc body that bash expands."""
-        return unshield(self._filled(node, node.start_byte, node.end_byte, undo_heredoc))
+    def quoted(self, node: Node) -> str:
+        """Return the shape of an expansion inside double quotes or a heredoc."""
+        return unshield(self._expansion(node, quoted=True).replace(BREAK, " "))
 
     def _pattern(self, node: Node, *, quoted: bool) -> str:
         kind = node.type
         source = self._source
         if kind == "string":
-            start = node.start_byte + 1
-            return self._filled(node, start, max(start, node.end_byte - 1), undo_double)
+            return self._filled(node)
         if kind == "raw_string":
             return shield(source.of(node)[1:-1])
         if kind == "ansi_c_string":
@@ -114,16 +113,17 @@ class Words:
         pieces.append(undo_bare(self._source.text(at, node.end_byte)))
         return "".join(pieces)
 
-    def _filled(self, node: Node, start: int, end: int, undo: Callable[[str], str]) -> str:
-        """Return quoted text with its expansions put in."""
+    def _filled(self, node: Node) -> str:
+        """Return the inside of a double-quoted string with its expansions put in."""
         pieces: list[str] = []
-        at = start
+        at = node.start_byte + 1
+        end = max(at, node.end_byte - 1)
         for child in node.children:
             if child.type in EXPANSIONS:
-                pieces.append(shield(undo(self._source.text(at, child.start_byte))))
+                pieces.append(shield(undo_double(self._source.text(at, child.start_byte))))
                 pieces.append(self._expansion(child, quoted=True))
                 at = child.end_byte
-        pieces.append(shield(undo(self._source.text(at, end))))
+        pieces.append(shield(undo_double(self._source.text(at, end))))
         return "".join(pieces)
 
     def _expansion(self, node: Node, *, quoted: bool) -> str:
