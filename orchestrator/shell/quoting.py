@@ -18,7 +18,7 @@ EMPTY = "\U000f0000"
 """Stands for ``"$@"`` without arguments, which is no word at all, not an empty one."""
 
 _PLANE = 0xF0000
-_LIVE = "{},*?[]~=:!+@()"
+_LIVE = "{},*?[]~=:!+@()$"
 _SHIELD = {ord(char): chr(_PLANE + ord(char)) for char in _LIVE}
 _UNSHIELD = {_PLANE + ord(char): char for char in _LIVE} | {ord(EMPTY): ""}
 _ANSI_SIMPLE = {
