@@ -133,6 +133,12 @@ def test_alias_is_read_with_the_arguments_behind_it():
     assert ["git", "push"] in argvs("shopt -s expand_aliases\nalias g=git\ng push")
 
 
+@pytest.mark.parametrize("wrapper", ["env", "nohup", "command", "timeout 5", "xargs", "exec"])
+def test_function_does_not_hide_a_program_from_a_wrapper(wrapper):
+    """What another program starts is no function of this shell."""
+    assert "publishes" in risks(f"git() {{ echo; }}; {wrapper} git push")
+
+
 def test_alias_of_itself_ends():
     """``alias ls='ls -l'`` is no loop."""
     assert risks("alias ls='ls -l'; ls") == set()
