@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from orchestrator.config.assets import asset
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine
+from orchestrator.engine.image_context import sandbox_image_name
 from orchestrator.engine.volumes import remove_volume
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
@@ -17,6 +19,7 @@ from orchestrator.workspace.facts import gather_facts
 from orchestrator.workspace.modes import choose_mode
 from orchestrator.workspace.node import WorkspaceMode
 from orchestrator.workspace.overlay import OverlayWorkspace
+from orchestrator.workspace.overlay_work import clear_work
 from orchestrator.workspace.record import WorkspaceRecord, load_record, save_record
 from orchestrator.workspace.sweep import sweep
 from orchestrator.workspace.volume_copy import CopyWorkspace
@@ -102,7 +105,14 @@ def drop_workspace(session: SessionId, *, paths: Paths, engine: Engine) -> None:
 
 def _drop(session: SessionId, folder: Path, engine: Engine) -> None:
     remove_volume(engine, volume_name(session))
-    sweep(folder)
+    # Without a record there is no image of the session's own; any that the engine has will do.
+    clear_work(folder, engine=engine, image=sandbox_image_name(asset("sandbox-image")), labels={})
+    stuck = sweep(folder)
+    if stuck:
+        raise WorkspaceError(
+            f"{folder}: {', '.join(map(repr, stuck))} cannot be removed",
+            hint="remove the directory as root",
+        )
 
 
 def _new_record(spec: WorkspaceSpec, folder: Path, engine: Engine) -> tuple[WorkspaceRecord, str]:

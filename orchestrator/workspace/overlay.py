@@ -5,9 +5,7 @@ Starting costs the same however large the directory is. The host's directory is 
 
 from __future__ import annotations
 
-import io
 import os
-import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +13,6 @@ from pathlib import Path
 
 from orchestrator.engine.volumes import (
     Layers,
-    copier,
     create_overlay,
     remove_volume,
 )
@@ -27,6 +24,7 @@ from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.mask import build_mask
 from orchestrator.workspace.matches import find_matches
 from orchestrator.workspace.node import ChangeSet, Node, fingerprint
+from orchestrator.workspace.overlay_work import clear_work
 from orchestrator.workspace.prune import prune
 from orchestrator.workspace.record import save_record
 from orchestrator.workspace.staging import OpenContent
@@ -34,8 +32,6 @@ from orchestrator.workspace.sweep import sweep
 from orchestrator.workspace.tree import Tree, open_tree
 from orchestrator.workspace.upper import read_upper
 from orchestrator.workspace.workspace import WORKDIR, Prepared, Site
-
-_HOLE = "/layers"
 
 
 @dataclass(slots=True)
@@ -90,8 +86,8 @@ class OverlayWorkspace:
     def remove(self) -> None:
         """Remove the volume and all layers."""
         remove_volume(self.site.engine, self.site.record.volume)
-        if os.geteuid() != 0:
-            self._clear_work()
+        site = self.site
+        clear_work(site.folder, engine=site.engine, image=site.record.image, labels=site.labels)
         stuck = sweep(self.site.folder)
         if stuck:
             raise WorkspaceError(
@@ -127,22 +123,3 @@ class OverlayWorkspace:
         path.mkdir(exist_ok=True)
         if os.geteuid() == 0:
             os.chown(path, self.site.record.uid, self.site.record.gid)
-
-    def _clear_work(self) -> None:
-        """Let the engine remove what the kernel made as root in ``work``.
-
-        An archive's file takes the place of a directory, so nothing has to run for it.
-        """
-        work = self.site.folder / "work"
-        if not work.exists() or not any(work.iterdir()):
-            return
-        member = tarfile.TarInfo("work")
-        member.uid, member.gid = os.geteuid(), os.getegid()
-        with io.BytesIO() as buffer:
-            with tarfile.open(fileobj=buffer, mode="w") as archive:
-                archive.addfile(member)
-            data = buffer.getvalue()
-        record = self.site.record
-        mount = Mount("bind", str(work), _HOLE)
-        with copier(self.site.engine, record.image, mount, labels=self.site.labels) as helper:
-            helper.put(_HOLE, [data])

@@ -43,7 +43,7 @@ def both(load):
         ("approvals.scopes", "[once, session]", "[session, 30m]", ("session",)),
     ],
 )
-def test_two_layers_combine_to_the_tighter_setting(both, key, one, other, expected):  # noqa: PLR0917 - a table's columns
+def test_two_layers_combine_to_the_tighter_setting(both, key, one, other, expected):
     """Whichever layer is tighter holds, in whatever order they stand."""
     section, name = key.split(".")
 
