@@ -26,6 +26,10 @@ from orchestrator.schema.request import ExecRequest, FileRequest, Request, file_
 from orchestrator.tools.tool import ArgumentError, Rendered, Tool, ToolContext
 
 NO_OBJECT = "The arguments are not a JSON object, or are nested too deep; send them again whole."
+PLACEHOLDER = (
+    "The command holds {}, which stands for a secret and would run as that text. Let the command "
+    "read the secret from its file, or leave it out."
+)
 WAITING = "Not run: this turn waits for a person's answer. Ask for it again when the run goes on."
 
 
@@ -123,7 +127,11 @@ class Dispatcher:
 
     async def _clear(self, call: ToolCall, request: Request) -> _Ready | ToolResult:
         """Return the call cleared to run, or the refusal as a result."""
-        if not isinstance(request, ExecRequest):
+        if isinstance(request, ExecRequest):
+            held = self._output.placeholders_in(request.command)
+            if held:
+                return self._refuse(call, PLACEHOLDER.format(", ".join(held)), request=request)
+        else:
             landed = await self._land(call, request)
             if isinstance(landed, ToolResult):
                 return landed

@@ -95,6 +95,10 @@ class OutputFilter:
         """Return a filter for text that comes in pieces."""
         return RedactingStream(self._redactor, write)
 
+    def placeholders_in(self, text: str) -> tuple[str, ...]:
+        """Return the placeholders of this session that a text holds."""
+        return self._redactor.placeholders_in(text)
+
     def restore(self, request: FileRequest, landed: str) -> tuple[FileRequest, str]:
         """Return the request with its placeholders restored, or the reason it is refused."""
         texts = _texts(request)

@@ -54,6 +54,11 @@ class Record:
         return self._store
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What reading an old session file had to mend or skip."""
+        return tuple(self._open_store.warnings)
+
+    @property
     def file(self) -> Path:
         """The session file."""
         return self._open_store.path
@@ -142,7 +147,8 @@ def open_record(options: RunOptions, paths: Paths) -> Iterator[Record]:
 
 def _reopen(options: RunOptions, paths: Paths) -> SessionStore:
     store = SessionStore.open(_file_of(options, paths))
-    if Path(store.header.cwd) != options.directory:
+    # A file that lost its header names no directory; the workspace's own record still does.
+    if store.header.cwd and Path(store.header.cwd) != options.directory:
         cwd = store.header.cwd
         store.close()
         raise UsageError(

@@ -12,13 +12,17 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+import anyio
+from anyio import to_thread
+
+from orchestrator.audit.log import AuditLog
 from orchestrator.config.assets import asset
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.judge import Judge
 from orchestrator.dispatch.output import OutputFilter
-from orchestrator.errors import ConfigError
+from orchestrator.errors import AuditError, ConfigError
 from orchestrator.harness.asking import confirmer_for, offered_scopes
 from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.front import FrontDoor
@@ -36,8 +40,12 @@ from orchestrator.prompts.build import PromptFacts, system_prompt
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.schema.event import ErrorRaised, Observer, Retry, SessionStart
 from orchestrator.schema.ids import SessionId
+from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.tools.registry import builtin_tools
 from orchestrator.tools.tool import Tool, ToolContext
+
+SIGN_EVERY_S = 1.0
+"""How often a due signature is looked for; the log itself says when one is due."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,8 @@ async def open_session(
             open_room(options, policy, paths, session=record.session, note=front.note)
         )
         record.start(policy, room.image_digest, room.posture, model=model.info.id)
+        await stack.enter_async_context(signed_in_time(record.audit))
+        _tell(front, record)
         loop = _loop(
             _Parts(options, policy, tools, model, record, room, output, observe),
             front,
@@ -94,6 +104,32 @@ async def open_session(
         _warn_of_cost(policy, model, observe)
         record.open_turn(options.prompt, output.scrub_message)
         yield Session(record.session, loop, record, room, observe, output)
+
+
+@asynccontextmanager
+async def signed_in_time(audit: AuditLog) -> AsyncIterator[None]:
+    """Sign the chain every few seconds, so that an idle session's last records are vouched for."""
+
+    async def sign() -> None:
+        while True:
+            await anyio.sleep(SIGN_EVERY_S)
+            try:
+                await to_thread.run_sync(audit.checkpoint_due)
+            except AuditError:
+                # The log has stopped: the next record is refused, and that ends the run.
+                return
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(sign)
+        try:
+            yield
+        finally:
+            group.cancel_scope.cancel()
+
+
+def _tell(front: FrontDoor, record: Record) -> None:
+    for warning in record.warnings:
+        front.note(escape_terminal(warning))
 
 
 @dataclass(frozen=True, slots=True)

@@ -725,3 +725,15 @@ def test_shipped_default_policy_lets_plain_work_through(tmp_path):
 
     assert (listed.output, pushed.is_error) == ("a", True)
     assert [request.command for request in box.requests] == ["ls"]
+
+
+def test_command_with_a_placeholder_is_refused_and_told(tmp_path):
+    """It would run as that text, and could end in a file."""
+    box = ScriptedBox(commands={"echo planted-value-0123456789": Reply("ok")})
+    corridor = open_corridor(tmp_path, box, known={"key": "planted-value-0123456789"})
+    placeholder = corridor.output.scrub("planted-value-0123456789")
+    (result,) = dispatch(corridor, call("bash", command=f"echo {placeholder}"))
+
+    assert result.is_error
+    assert "stands for a secret" in result.output
+    assert "stands for a secret" in corridor.audit_file.read_text()
