@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import anyio
 from anyio import to_thread
@@ -28,6 +29,7 @@ from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.keys import open_key_store
 from orchestrator.harness.options import RunOptions
+from orchestrator.harness.project import check_project
 from orchestrator.harness.record import Record, open_record
 from orchestrator.harness.room import Room, open_room
 from orchestrator.loop.agent_loop import AgentLoop, Speech
@@ -65,6 +67,7 @@ async def open_session(
     options: RunOptions, settings: Settings, paths: Paths, *, front: FrontDoor
 ) -> AsyncIterator[Session]:
     """Bring everything up; on leaving, end the box, sign the audit's end and close the files."""
+    check_project(options.directory, home=Path.home().resolve(), state=paths.state.resolve())
     policy = load_policy(
         options.policies, search=asset("policies"), user_file=paths.config / "policy.yaml"
     )
