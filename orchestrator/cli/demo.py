@@ -56,6 +56,7 @@ def _small_model(project: Path, paths: Paths) -> None:
         _say(f"skipped: {error.message}")
         _say(f"  {error.hint}")
         return
+    anyio.run(partial(review_changes, paths, end.session, _io(), apply_now=False))
     if end.exit_code != 0 or not _ran_in_box(paths, end):
         raise GloveboxError(
             f"demo: the small model's run ended with {end.exit_code} and without its command"
@@ -113,7 +114,14 @@ def _place(*, keep: bool) -> Iterator[Path]:
         if keep:
             _say(f"kept: {place}")
         else:
-            shutil.rmtree(place, ignore_errors=True)
+            _remove(place)
+
+
+def _remove(place: Path) -> None:
+    try:
+        shutil.rmtree(place)
+    except OSError as error:
+        _say(f"{place}: cannot be removed: {error.strerror}")
 
 
 def _title(text: str) -> None:
