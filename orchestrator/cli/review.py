@@ -49,7 +49,7 @@ async def show_changes(paths: Paths, session: SessionId, io: RunIo) -> None:
         lines, counts = await read_patch(workspace, changes)
     finally:
         engine.close()
-    _tell(io, (escape_terminal(line, keep_newlines=True) for line in lines))
+    _tell(io, (shown_line(line) for line in lines))
     _tell(io, summary_lines(changes, counts))
 
 
@@ -64,7 +64,7 @@ async def _ask(workspace: Workspace, changes: ChangeSet, paths: Paths, io: RunIo
             case "y" | "yes":
                 return await _apply(workspace, changes, paths, io)
             case "d" | "diff":
-                _tell(io, (escape_terminal(line, keep_newlines=True) for line in lines))
+                _tell(io, (shown_line(line) for line in lines))
             case _:
                 break
     _keep(changes, io)
@@ -82,6 +82,11 @@ def _applied_lines(changes: ChangeSet, applied: Applied) -> Iterable[str]:
     yield from left_lines(applied.left)
     if not applied.nothing_left:
         yield f"the rest waits: glovebox diff {changes.session}"
+
+
+def shown_line(line: str) -> str:
+    """Return one line of a diff for a terminal: tabs stay, a name's own line feed does not."""
+    return "\t".join(escape_terminal(part) for part in line.split("\t"))
 
 
 def _keep(changes: ChangeSet, io: RunIo) -> None:

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import anyio
 import typer
 
+from orchestrator.cli.review import shown_line
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.engine.client import Engine, connect
 from orchestrator.errors import UsageError, WorkspaceError
@@ -198,7 +199,7 @@ def _encode_applied(changes: ChangeSet, applied: Applied) -> dict[str, Any]:
 def _coloured(lines: Iterable[str]) -> Iterable[str]:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for line in lines:
-        shown = escape_terminal(line, keep_newlines=True)
+        shown = shown_line(line)
         paint = _COLOURS.get(line[:1]) if colour else None
         yield f"{paint}{shown}{_PLAIN}" if paint else shown
 

@@ -49,6 +49,10 @@ async def apply_recorded(
 
 async def discard_recorded(workspace: Workspace, session: SessionId, *, paths: Paths) -> None:
     """Drop a session's changes, and say so in its chain."""
+    if not paths.audit_log(session).exists():
+        # A session that never came up has no chain, and dropping its files needs none.
+        await discard_changes(workspace)
+        return
     with _chain(paths, session) as audit:
         audit.append("discard", {"directory": workspace.site.record.directory})
         await discard_changes(workspace)

@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from orchestrator.errors import UsageError
 
 SYSTEM = frozenset(
-    {"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt"}
-    | {"/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr", "/var", "/var/tmp"}  # noqa: S108 - names, not files of ours
+    [
+        "/",
+        "/bin",
+        "/boot",
+        "/dev",
+        "/etc",
+        "/home",
+        "/lib",
+        "/lib64",
+        "/media",
+        "/mnt",
+        "/opt",
+        "/proc",
+        "/root",
+        "/run",
+        "/sbin",
+        "/srv",
+        "/sys",
+        "/tmp",
+        "/usr",
+        "/var",
+        "/var/lib",
+        "/var/tmp",
+    ]
 )
 """Directories that hold other people's things, or the machine itself."""
-WHOLE = ("/boot", "/dev", "/etc", "/proc", "/sys", "/usr")
+WHOLE = ("/boot", "/dev", "/etc", "/proc", "/sys", "/usr", "/var/lib/docker")
 """Nothing below these is a project either."""
 
 
@@ -20,11 +43,16 @@ def check_project(directory: Path, *, home: Path, state: Path) -> None:
     why = _why_not(directory, home=home, state=state)
     if why:
         raise UsageError(
-            f"--cd {directory}: {why}", hint="name the project's own directory, such as ~/src/app"
+            f"--cd {os.fsencode(directory).decode('utf-8', 'backslashreplace')}: {why}",
+            hint="name the project's own directory, such as ~/src/app",
         )
 
 
 def _why_not(directory: Path, *, home: Path, state: Path) -> str:
+    try:
+        str(directory).encode()
+    except UnicodeEncodeError:
+        return "its name is no valid UTF-8, which session files and engines need"
     if directory == home or directory in home.parents:
         return "it holds your home directory, with all its keys"
     if str(directory) in SYSTEM or any(directory.is_relative_to(root) for root in WHOLE):

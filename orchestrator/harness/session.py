@@ -20,6 +20,7 @@ from orchestrator.audit.log import AuditLog
 from orchestrator.config.assets import asset
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
+from orchestrator.confirmation.gate import Confirmer
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.judge import Judge
 from orchestrator.dispatch.output import OutputFilter
@@ -73,6 +74,7 @@ async def open_session(
     )
     _check_model(policy, options.model)
     tools = {tool.definition.name: tool for tool in builtin_tools(options.tools)}
+    confirmer = confirmer_for(options, front.confirmer())
     keys = open_key_store(paths, os.environ)
     async with AsyncExitStack() as stack:
         record = stack.enter_context(open_record(options, paths))
@@ -101,7 +103,7 @@ async def open_session(
         _tell(front, record)
         loop = _loop(
             _Parts(options, policy, tools, model, record, room, output, observe),
-            front,
+            confirmer,
         )
         observe(_start_event(policy, model, room, resumed=record.resumed))
         _warn_of_cost(policy, model, observe)
@@ -147,11 +149,11 @@ class _Parts:
     observe: Observer
 
 
-def _loop(parts: _Parts, front: FrontDoor) -> AgentLoop:
+def _loop(parts: _Parts, confirmer: Confirmer) -> AgentLoop:
     audit, observe, policy = parts.record.audit, parts.observe, parts.policy
     judge = Judge(
         lambda request, tool: evaluate(policy, request, tool=tool),
-        confirmer_for(parts.options, front.confirmer()),
+        confirmer,
         audit,
         observe=observe,
         scrub=parts.output.scrub,

@@ -21,6 +21,8 @@ HOME, STATE = Path("/home/u"), Path("/home/u/.local/state/glovebox")
         "/usr/lib",
         "/tmp",
         "/proc/1",
+        "/var/lib/docker/volumes",
+        "/home/u/nu\udcff",
         str(STATE),
         str(STATE / "work/x"),
         "/home/u/.local",
