@@ -1,3 +1,4 @@
+# ruff: noqa: S108 - the names of temporary directories, no files in them
 """Which directories an agent may be put to work on: a project, never a whole machine or home."""
 
 from __future__ import annotations
