@@ -49,8 +49,7 @@ def leave_server(config: Config, *, keep: tuple[int, ...]) -> None:
     """
     gc.disable()
     signal.set_wakeup_fd(-1)
-    # Python ignores the last two, and an ignored signal stays ignored through exec.
-    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
     os.setsid()
     last = 2

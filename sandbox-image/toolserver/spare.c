@@ -14,11 +14,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { ORDER = 3, FAILURE = 4, MOST = 256 * 1024 };
@@ -75,6 +77,16 @@ static void offer_to_oom_killer(void) {
     close(file);
 }
 
+/*
+ * Ignored signals stay ignored through exec, and an engine hands on what it was started with, the
+ * two that the C library keeps for itself too; hence the bare system call. KILL and STOP refuse.
+ */
+static void heed_all_signals(void) {
+    const unsigned long as_default[8] = {0};
+    for (int number = 1; number < _NSIG; number++)
+        syscall(SYS_rt_sigaction, number, as_default, NULL, _NSIG / 8);
+}
+
 static void set_limits(rlim_t file_size, rlim_t open_files) {
     struct rlimit now;
     if (getrlimit(RLIMIT_NOFILE, &now) != 0)
@@ -94,6 +106,7 @@ int main(int count, char **words) {
         return 2;
     fcntl(ORDER, F_SETFD, FD_CLOEXEC);
     fcntl(FAILURE, F_SETFD, FD_CLOEXEC);
+    heed_all_signals();
     offer_to_oom_killer();
     set_limits(number(words[3]), number(words[4]));
     if (setgroups(0, NULL) != 0 || setresgid(gid, gid, gid) != 0)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import signal
 import struct
 from typing import TYPE_CHECKING
 
@@ -25,8 +24,6 @@ _HEAD = struct.Struct("=QII")
 _ORDER, _FAILURE = 3, 4
 _ORDER_PIPE = 1024 * 1024
 _PLAIN_PIPE = 60_000
-_DEFAULT_SIGNALS = (signal.SIGCHLD, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ)
-"""Python ignores the last two, and an ignored signal stays ignored through exec."""
 
 
 def reserve_descriptors() -> None:
@@ -59,7 +56,6 @@ class Spare:
                 ],
                 setsid=True,
                 setsigmask=(),
-                setsigdef=_DEFAULT_SIGNALS,
             )
         except OSError:
             self.discard()
