@@ -33,8 +33,9 @@ class Place(NamedTuple):
 class DiskUse:
     """Knows how much was written below the writable mounts since the session began."""
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
+    def __init__(self, config: Config, *, proc: str = "/proc") -> None:
+        """``proc`` shows the processes whose deleted files count."""
+        self._proc = proc
         self._began = time.time()
         self.places = _places(config.writable)
         self._free_before = {place.device: _free(place.path) for place in self.places}
@@ -69,7 +70,8 @@ class DiskUse:
         roots = [place.path for place in self.places if not place.own]
         seen: set[tuple[int, int]] = set()
         total = 0
-        for status in (*_changed_below(roots, self._began), *_open_but_deleted(self._devices())):
+        changed = _changed_below(roots, self._began)
+        for status in (*changed, *_open_but_deleted(self._devices(), self._proc)):
             key = (status.st_dev, status.st_ino)
             if status.st_nlink != 1:
                 if key in seen:
@@ -128,17 +130,17 @@ def _changed_below(roots: list[str], since: float) -> Iterator[os.stat_result]:
             continue
 
 
-def _open_but_deleted(devices: set[int]) -> Iterator[os.stat_result]:
-    for name in os.listdir("/proc"):
+def _open_but_deleted(devices: set[int], proc: str) -> Iterator[os.stat_result]:
+    for name in os.listdir(proc):
         if not name.isdigit():
             continue
         try:
-            numbers = os.listdir(f"/proc/{name}/fd")
+            numbers = os.listdir(f"{proc}/{name}/fd")
         except OSError:
             continue
         for number in numbers:
             try:
-                status = os.stat(f"/proc/{name}/fd/{number}")
+                status = os.stat(f"{proc}/{name}/fd/{number}")
             except OSError:
                 continue
             if status.st_nlink == 0 and status.st_dev in devices:

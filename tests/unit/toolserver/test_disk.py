@@ -8,10 +8,20 @@ MIB = 1024**2
 
 
 @pytest.fixture
-def use(tmp_path):
+def processes(tmp_path_factory):
+    """One process without open files: those of this machine come and go as they like."""
+    proc = tmp_path_factory.mktemp("proc")
+    (proc / "1/fd").mkdir(parents=True)
+    return proc
+
+
+@pytest.fixture
+def use(tmp_path, processes):
     (tmp_path / "before").write_bytes(bytes(4 * MIB))
     limits = Limits(1 << 30, 1 << 30, 1 << 30)
-    use = DiskUse(Config("/w", "/h", "/s", (), (str(tmp_path),), 1, 1, {}, limits))
+    use = DiskUse(
+        Config("/w", "/h", "/s", (), (str(tmp_path),), 1, 1, {}, limits), proc=str(processes)
+    )
     use._began = 0
     return use
 
@@ -33,13 +43,14 @@ def test_hard_links_count_once(use, tmp_path):
     assert use.measure() == (tmp_path / "before").stat().st_blocks * 512
 
 
-def test_deleted_file_that_is_open_is_counted(use, tmp_path):
+def test_deleted_file_that_is_open_is_counted(use, tmp_path, processes):
     """A file without a name fills the disk as well as any."""
     (tmp_path / "before").unlink()
     with (tmp_path / "gone").open("wb") as file:
         file.write(bytes(3 * MIB))
         file.flush()
         (tmp_path / "gone").unlink()
+        (processes / "1/fd/3").symlink_to(f"/proc/self/fd/{file.fileno()}")
 
         if use.places[0].own:
             pytest.skip("a tmpfs is counted by its own size")
