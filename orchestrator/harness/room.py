@@ -21,6 +21,7 @@ from orchestrator.engine.labels import OWNER, owner_label
 from orchestrator.errors import ConfigError
 from orchestrator.harness.box_spec import Tenant, box_spec, require_posture
 from orchestrator.harness.options import RunOptions
+from orchestrator.harness.tidying import tidying
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.sandbox.driver import Executor, Lifecycle
@@ -50,9 +51,12 @@ class Room:
     lifecycle: Lifecycle
 
     async def settle(self) -> list[dict[str, Any]]:
-        """End the box and return what it changed, one row a change; nothing changed is dropped."""
-        await self.lifecycle.stop(self.session)
-        found = await read_changes(self.workspace)
+        """End the box and return what it changed, one row a change; nothing changed is dropped.
+
+        The engine may still be at removing the container; leaving the room waits for that.
+        """
+        await self.lifecycle.stop(self.session, gone=False)
+        found = await read_changes(self.workspace, ended=True)
         return [_row(change) for change in found.changes]
 
 
@@ -66,7 +70,7 @@ async def open_room(
         engine = await to_thread.run_sync(lambda: connect(environ=os.environ))
         stack.callback(engine.close)
         lifecycle = DockerLifecycle(engine)
-        await lifecycle.reap()
+        await stack.enter_async_context(tidying(lifecycle, note))
         for line in await to_thread.run_sync(recover, paths, engine):
             note(escape_terminal(line))
         image = options.image or policy.sandbox.image or sandbox_image_name(asset("sandbox-image"))

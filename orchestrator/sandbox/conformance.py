@@ -162,6 +162,7 @@ async def check_probe(subject: Subject) -> None:
 
 async def check_end(subject: Subject) -> None:
     """After ``stop`` every call raises BoxError, and a second ``stop`` does nothing."""
+    await subject.lifecycle.stop(subject.spec.session, gone=False)
     await subject.lifecycle.stop(subject.spec.session)
     await subject.lifecycle.stop(subject.spec.session)
     try:

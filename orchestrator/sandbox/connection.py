@@ -7,6 +7,7 @@ import hmac
 import secrets
 import socket
 import time
+from contextlib import suppress
 
 import anyio
 
@@ -17,7 +18,7 @@ from orchestrator.sandbox.engine_stream import EngineStream
 from orchestrator.sandbox.frames import HELLO, PONG, READY, TOKEN, Frame
 from orchestrator.sandbox.heart import Heart, Pulse
 from orchestrator.sandbox.hello import Ready, parse_ready
-from orchestrator.sandbox.link import Link
+from orchestrator.sandbox.link import READ_SIZE, Link
 from orchestrator.schema.terminal_text import escape_terminal
 
 READY_S = 40.0
@@ -44,6 +45,7 @@ class Connection:
         self._ready: Ready | None = None
         self._changed = anyio.Event()
         self._closed = False
+        self._ended = False
         self.calls = Calls()
         self.token = secrets.token_hex(32)
 
@@ -65,6 +67,26 @@ class Connection:
         else:
             self.calls.send_over(await self._accept(listener))
         return self._ready
+
+    async def end(self, seconds: float) -> bool:
+        """End the box; True where its server has shown that nothing runs in it any more.
+
+        The server keeps its socket until the last of the box's processes is gone.
+        """
+        link, sock = self._call_link, self._call_socket
+        if self._closed or link is None or sock is None:
+            self.close()
+            return self._ended
+        link.close()
+        with anyio.move_on_after(seconds, shield=True), suppress(OSError):
+            sock.shutdown(socket.SHUT_WR)
+            self._ended = await _until_end(sock)
+        self.close()
+        return self._ended
+
+    def give_up(self) -> None:
+        """Fail whoever waits for the box, as it will not come up."""
+        self._fail(BoxError("box: the engine did not start it"))
 
     def close(self) -> None:
         """Let go of the box, which ends by it; calls that are open fail."""
@@ -137,3 +159,17 @@ class Connection:
         words = escape_terminal(self._stream.last_words())
         self.calls.fail(BoxError(f"{error.message}: {words}" if words else error.message))
         self.close()
+
+
+async def _until_end(sock: socket.socket) -> bool:
+    """Read away what the other end sent before it closed."""
+    while True:
+        await anyio.wait_readable(sock)
+        try:
+            if not sock.recv(READ_SIZE):
+                return True
+        except BlockingIOError:
+            continue
+        except ConnectionResetError:
+            # It closed with something of ours unread.
+            return True

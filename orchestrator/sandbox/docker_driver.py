@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -83,9 +84,13 @@ class DockerLifecycle:
             if directory is not None:
                 directory.close()
 
-    async def stop(self, session: SessionId) -> None:
-        """End the session's box and return when it is gone; no box is no error."""
-        started = self._started.pop(session, None)
+    async def stop(self, session: SessionId, *, gone: bool = True) -> None:
+        """End the session's box and return when it is gone; no box is no error.
+
+        With ``gone`` False it returns as soon as nothing runs in the box any more, by the word of
+        its tool server; the engine then removes the container by itself.
+        """
+        started = self._started.get(session)
         if started is None:
             found = await _threaded(
                 lambda: find_containers(self._engine, session=session, kind=BOX)
@@ -93,12 +98,17 @@ class DockerLifecycle:
             for container in found:
                 await self._remove(container.id)
             return
-        # First let go: an engine may wait for an attachment that nobody reads.
-        if started.connection is not None:
-            started.connection.close()
-            if await _threaded(lambda: wait_gone(self._engine, started.container, END_S)):
+        connection = started.connection
+        if connection is not None:
+            # First let go: an engine may wait for an attachment that nobody reads.
+            ended = await connection.end(END_S)
+            if ended and not gone:
                 return
-        await self._remove(started.container)
+        del self._started[session]
+        if connection is None or not await _threaded(
+            lambda: wait_gone(self._engine, started.container, END_S)
+        ):
+            await self._remove(started.container)
 
     async def image_digest(self, image: str) -> Digest:
         """Return the content digest the image name stands for; EngineError when it is missing."""
@@ -130,7 +140,7 @@ class DockerLifecycle:
         hello = hello_bytes(
             spec, environment, token=connection.token, has_socket=directory is not None
         )
-        ready = await connection.greet(hello, directory.listener if directory else None)
+        ready = await self._bring_up(spec.session, hello, directory)
         return Box(spec, connection.calls, _facts(info, spec, digest, ready))
 
     async def _create(self, spec: BoxSpec, options: dict[str, Any]) -> Connection:
@@ -138,9 +148,29 @@ class DockerLifecycle:
         container = await _threaded(lambda: create_container(self._engine, name, options))
         started = self._started[spec.session] = Started(container)
         attachment = await _threaded(lambda: attach(self._engine, container))
-        connection = started.connection = Connection(attachment, self._heart)
-        await _threaded(lambda: start_container(self._engine, container))
-        return connection
+        started.connection = Connection(attachment, self._heart)
+        return started.connection
+
+    async def _bring_up(
+        self, session: SessionId, hello: bytes, directory: SocketDirectory | None
+    ) -> Ready:
+        """Start and greet at once: the engine has things to do yet while the server loads."""
+        started = self._started[session]
+        connection = started.connection
+        if connection is None:
+            raise RuntimeError("a box is started before it is created")
+        starting = asyncio.get_running_loop().run_in_executor(
+            None, start_container, self._engine, started.container
+        )
+        starting.add_done_callback(lambda done: connection.give_up() if _failed(done) else None)
+        try:
+            return await connection.greet(hello, directory.listener if directory else None)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([starting])
+            if (failure := starting.exception()) is not None:
+                # The greeting failed by it.
+                raise failure
 
     async def _engine_info(self) -> EngineInfo:
         if self._info is None:
@@ -154,6 +184,10 @@ class DockerLifecycle:
 async def _threaded(work: Callable[[], T]) -> T:
     """Run what blocks in a thread; a cancelled caller still waits, so that nothing is lost."""
     return await to_thread.run_sync(work)
+
+
+def _failed(done: asyncio.Future[None]) -> bool:
+    return done.cancelled() or done.exception() is not None
 
 
 def _image(engine: Engine, name: str) -> tuple[Digest, tuple[str, ...]]:

@@ -87,8 +87,12 @@ class Lifecycle(Protocol):
         """Create and start the box; returns when its tool server is ready."""
         ...
 
-    async def stop(self, session: SessionId) -> None:
-        """End the session's box and return when it is gone; no box is no error."""
+    async def stop(self, session: SessionId, *, gone: bool = True) -> None:
+        """End the session's box and return when it is gone; no box is no error.
+
+        With ``gone`` False it returns as soon as nothing runs in the box any more, so that what it
+        wrote can be read; a later stop waits for the rest.
+        """
         ...
 
     async def image_digest(self, image: str) -> Digest:

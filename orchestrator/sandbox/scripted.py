@@ -154,8 +154,8 @@ class ScriptedLifecycle:
         self.boxes[spec.session] = box
         return box
 
-    async def stop(self, session: SessionId) -> None:
-        """End the session's box; no box is no error."""
+    async def stop(self, session: SessionId, *, gone: bool = True) -> None:  # noqa: ARG002
+        """End the session's box; no box is no error, and an ended one is gone at once."""
         await lowlevel.checkpoint()
         box = self.boxes.pop(session, None)
         if box is not None:

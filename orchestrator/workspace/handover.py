@@ -6,6 +6,7 @@ Each call holds the session's lock, so that two commands never work on the same 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -52,12 +53,16 @@ async def begin_workspace(
     return await to_thread.run_sync(lambda: prepare_workspace(spec, paths=paths, engine=engine))
 
 
-async def read_changes(workspace: Workspace) -> ChangeSet:
-    """Return what the box changed; a box that still runs is paused meanwhile."""
+async def read_changes(workspace: Workspace, *, ended: bool = False) -> ChangeSet:
+    """Return what the box changed; a box that still runs is paused meanwhile.
+
+    ``ended`` says that nothing runs in it any more, whatever the engine has still to tidy.
+    """
 
     def read() -> ChangeSet:
         site = workspace.site
-        with locked(site.folder, wait=True), frozen(site.engine, site.record.volume):
+        still = nullcontext() if ended else frozen(site.engine, site.record.volume)
+        with locked(site.folder, wait=True), still:
             return workspace.changes()
 
     return await _in_thread(read, workspace.site)

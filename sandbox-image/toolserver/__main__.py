@@ -95,8 +95,12 @@ class Lifeline:
 
 
 def _exit(reason: object) -> NoReturn:
-    """End everything in the box; the reason goes to whoever still reads the engine's stream."""
+    """End everything in the box; the reason goes to whoever still reads the engine's stream.
+
+    The host takes the end of its connection as the word that nothing runs here any more.
+    """
     tree.end_everything()
+    tree.outlive_everything()
     os.set_blocking(2, False)
     try:
         os.write(2, f"toolserver: {reason}\n".encode())

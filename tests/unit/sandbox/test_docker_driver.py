@@ -1,6 +1,8 @@
 import subprocess
 import sys
 import time
+from contextlib import suppress
+from pathlib import Path
 
 import anyio
 import pytest
@@ -189,3 +191,46 @@ def test_box_on_a_volume_works(engine, stage):
         engine.api.remove_volume(name)
 
     assert text == "1000\n/workspace\n"
+
+
+def test_ended_box_is_told_before_the_engine_has_removed_it(stage):
+    """What it wrote can be read at once: no process of it is left, however it hid."""
+
+    async def scene(scene):
+        await scene.run("setsid sh -c 'while :; do date > ticks; done' & disown; sleep 0.5")
+        init = scene.container()["State"]["Pid"]
+        await scene.lifecycle.stop(scene.spec.session, gone=False)
+        left = members_of_namespace(init)
+        await scene.lifecycle.stop(scene.spec.session)
+        return left, scene.spec
+
+    left, spec = stage.play(scene)
+
+    # The server itself, and the init that waits for it, may be about to go.
+    assert left <= {"docker-init", "python3"}
+    assert nothing_left(stage.engine, spec)
+
+
+def members_of_namespace(init):
+    """Return the names of the processes in the pid namespace of ``init``."""
+    try:
+        wanted = Path(f"/proc/{init}/ns/pid").readlink()
+    except FileNotFoundError:
+        return set()
+    found = set()
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdigit() and (entry / "ns/pid").readlink() == wanted:
+                found.add((entry / "comm").read_text().strip())
+    return found
+
+
+def test_box_that_does_not_end_by_itself_is_removed(stage):
+    """A frozen server gives no word of its end; then the engine has to remove it."""
+
+    async def scene(scene):
+        scene.engine.api.pause(scene.container()["Id"])
+        await scene.lifecycle.stop(scene.spec.session, gone=False)
+        assert nothing_left(stage.engine, scene.spec)
+
+    stage.play(scene)
