@@ -12,6 +12,9 @@ What is not listed is refused with EPERM; a test makes each refused call inside.
 - the machine: reboot kexec_* *_module swapon swapoff acct settimeofday clock_settime iopl ioperm
   syslog sethostname setdomainname mq_*, memory placement (mbind move_pages …)
 
+- typing into a terminal for whoever reads it: ioctl TIOCSTI and TIOCLINUX (a program could put
+  commands into the shell of a person who is attached)
+
 32-bit and x32 programs have no entry point: through socketcall they would reach sockets that this
 profile cannot see.
 """
@@ -26,7 +29,7 @@ FILES = """
     faccessat2 fadvise64 fallocate fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl fdatasync
     fgetxattr flistxattr flock fremovexattr fsetxattr fstat fstatfs fsync ftruncate futimesat
     getcwd getdents getdents64 getxattr inotify_add_watch inotify_init inotify_init1
-    inotify_rm_watch io_cancel io_destroy io_getevents io_pgetevents io_setup io_submit ioctl lchown lgetxattr link linkat listxattr llistxattr lremovexattr lseek
+    inotify_rm_watch io_cancel io_destroy io_getevents io_pgetevents io_setup io_submit lchown lgetxattr link linkat listxattr llistxattr lremovexattr lseek
     lsetxattr lstat mkdir mkdirat mknod mknodat newfstatat open openat openat2 pipe pipe2 pread64
     preadv preadv2 pwrite64 pwritev pwritev2 read readahead readlink readlinkat readv removexattr
     rename renameat renameat2 rmdir sendfile setxattr splice stat statfs statx symlink symlinkat
@@ -83,6 +86,9 @@ NEW_NAMESPACES = 0x7E020000
 PERSONALITIES = (0x0, 0x20000, 0xFFFFFFFF)
 """Plain Linux, its uname of version 2.6, and the question which it is; above all no READ_IMPLIES."""
 
+TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+"""Fake input; and its kin of the console, which pastes."""
+
 ENOSYS = 38
 
 ARCHITECTURES = ("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64")
@@ -120,9 +126,24 @@ def profile() -> dict[str, Any]:
             # The flags lie in memory, where a filter cannot look; libraries fall back to clone.
             refuse(["clone3"], ENOSYS),
             *(allow(["personality"], equal(0, value)) for value in PERSONALITIES),
+            *terminals(),
             *sockets(),
         ],
     }
+
+
+def terminals() -> list[dict[str, Any]]:
+    """Return the rules for every ioctl but two, in a form that only allows.
+
+    "Not equal" will not do: it compares 64 bits where the kernel looks at 32, so that a number
+    with a high bit set would pass.
+    """
+    differ = TIOCSTI ^ TIOCLINUX
+    shared = [1 << place for place in range(32) if not differ >> place & 1]
+    rules = [allow(["ioctl"], masked(1, bit, ~TIOCSTI & bit)) for bit in shared]
+    refused = (TIOCSTI & differ, TIOCLINUX & differ)
+    others = [bits for bits in range(differ + 1) if bits & ~differ == 0 and bits not in refused]
+    return [*rules, *(allow(["ioctl"], masked(1, differ, bits)) for bits in others)]
 
 
 def sockets() -> list[dict[str, Any]]:

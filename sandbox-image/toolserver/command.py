@@ -136,7 +136,7 @@ class Command:
                 self._listen(False)
                 return
         try:
-            data = os.read(self._spare.output, size)
+            data = self._spare.read(size)
         except BlockingIOError:
             return
         if not data:
@@ -230,7 +230,7 @@ class Command:
         if self._end_of_output or self._full or self._order.streams:
             return
         try:
-            data = os.read(self._spare.output, READ_SIZE)
+            data = self._spare.read(READ_SIZE)
         except BlockingIOError:
             return
         if data:
@@ -238,7 +238,7 @@ class Command:
 
     def _drain(self) -> None:
         try:
-            if os.read(self._spare.output, READ_SIZE):
+            if self._spare.read(READ_SIZE):
                 return
         except BlockingIOError:
             return

@@ -5,8 +5,9 @@
  * C, because forking the Python server costs more than starting bash does, and because this process
  * then holds nothing of the server's memory.
  *
- *     spare UID GID FILE_SIZE OPEN_FILES
+ *     spare UID GID FILE_SIZE OPEN_FILES [terminal]
  *
+ * With the last word, descriptor 0 becomes its controlling terminal.
  * Its environment is the command's. An order is: mark u64, length of directory u32, length of
  * command u32, all in the machine's byte order, then both texts. Why it failed goes to descriptor 4.
  */
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -98,7 +100,7 @@ static void set_limits(rlim_t file_size, rlim_t open_files) {
 
 int main(int count, char **words) {
     struct head order;
-    if (count != 5)
+    if (count != 5 && !(count == 6 && strcmp(words[5], "terminal") == 0))
         return 2;
     uid_t uid = (uid_t)number(words[1]);
     gid_t gid = (gid_t)number(words[2]);
@@ -106,6 +108,8 @@ int main(int count, char **words) {
         return 2;
     fcntl(ORDER, F_SETFD, FD_CLOEXEC);
     fcntl(FAILURE, F_SETFD, FD_CLOEXEC);
+    if (count == 6 && ioctl(0, TIOCSCTTY, 0) != 0)
+        fail("controlling terminal");
     heed_all_signals();
     offer_to_oom_killer();
     set_limits(number(words[3]), number(words[4]));

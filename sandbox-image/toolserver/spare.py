@@ -6,6 +6,7 @@ costs a call nothing. ``spare.c`` is the child.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import struct
@@ -15,6 +16,7 @@ from privilege import MAX_OPEN_FILES
 
 if TYPE_CHECKING:
     from config import Config
+    from terminal import Terminal
 
 PROGRAM = "/opt/glovebox/spare"
 MAX_COMMAND = 131_071
@@ -33,24 +35,36 @@ def reserve_descriptors() -> None:
 
 
 class Spare:
-    """The server's end of one waiting child."""
+    """The server's end of one waiting child.
 
-    def __init__(self, config: Config) -> None:
+    Without more, it reads nothing and writes to a pipe. ``takes_input`` gives it a pipe to read
+    too; a ``terminal`` is all three of its standard streams and its controlling terminal. Either is
+    started when it is asked for, and does not wait beforehand.
+    """
+
+    def __init__(
+        self, config: Config, *, takes_input: bool = False, terminal: Terminal | None = None
+    ) -> None:
         """Start it; BlockingIOError when the box may have no more processes."""
         order_read, self._order = os.pipe2(os.O_CLOEXEC)
-        self.output, output_write = os.pipe2(os.O_CLOEXEC)
         self._failure, failure_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self.terminal = terminal
+        self.input = -1
+        """Where its standard input is written to, non-blocking; -1 where it reads nothing."""
+        if terminal is not None:
+            self.input = self.output = terminal.master
+            theirs = [terminal.slave]
+            streams = [(os.POSIX_SPAWN_DUP2, terminal.slave, fd) for fd in (0, 1, 2)]
+        else:
+            theirs, streams = self._pipes(takes_input)
         ids = (config.uid, config.gid, config.limits.file_size, MAX_OPEN_FILES)
         try:
             self.pid = os.posix_spawn(
                 PROGRAM,
-                ["spare", *(str(number) for number in ids)],
-                config.environment,
+                ["spare", *(str(number) for number in ids), *(("terminal",) if terminal else ())],
+                {**config.environment, **(terminal.environment if terminal else {})},
                 file_actions=[
-                    # Never a socket: bash would take itself for a remote shell, read ~/.bashrc.
-                    (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
-                    (os.POSIX_SPAWN_DUP2, output_write, 1),
-                    (os.POSIX_SPAWN_DUP2, output_write, 2),
+                    *streams,
                     (os.POSIX_SPAWN_DUP2, order_read, _ORDER),
                     (os.POSIX_SPAWN_DUP2, failure_write, _FAILURE),
                 ],
@@ -61,9 +75,26 @@ class Spare:
             self.discard()
             raise
         finally:
-            for fd in (order_read, output_write, failure_write):
+            for fd in (order_read, failure_write, *theirs):
                 os.close(fd)
         os.set_blocking(self.output, False)
+
+    def _pipes(self, takes_input: bool) -> tuple[list[int], list[tuple[int, ...]]]:
+        """Return the child's ends, and what makes them its streams."""
+        self.output, output_write = os.pipe2(os.O_CLOEXEC)
+        ends = [output_write]
+        # Never a socket: bash would take itself for a remote shell, read ~/.bashrc.
+        source: tuple[object, ...] = (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)
+        if takes_input:
+            input_read, self.input = os.pipe2(os.O_CLOEXEC)
+            os.set_blocking(self.input, False)
+            ends.append(input_read)
+            source = (os.POSIX_SPAWN_DUP2, input_read, 0)
+        return ends, [
+            source,
+            (os.POSIX_SPAWN_DUP2, output_write, 1),
+            (os.POSIX_SPAWN_DUP2, output_write, 2),
+        ]
 
     def start(self, command: bytes, cwd: bytes, mark: int) -> None:
         """Make it the command; BrokenPipeError, and discarded, where it died while it waited."""
@@ -78,6 +109,16 @@ class Spare:
         os.close(self._order)
         self._order = -1
 
+    def read(self, size: int) -> bytes:
+        """Return what it printed, nothing at its end; BlockingIOError when there is nothing yet."""
+        try:
+            return os.read(self.output, size)
+        except OSError as err:
+            # How a terminal says that nobody holds its other end any more.
+            if err.errno == errno.EIO:
+                return b""
+            raise
+
     def failure(self) -> str | None:
         """Say why it could not become the command; None when it did. Call it once, at the end."""
         try:
@@ -88,9 +129,15 @@ class Spare:
         self._failure = -1
         return reason.decode("utf-8", "replace") or None
 
+    def close_input(self) -> None:
+        """End its standard input; a terminal has no such end, and is told by its EOF character."""
+        if self.input >= 0 and self.input != self.output:
+            os.close(self.input)
+            self.input = -1
+
     def discard(self) -> None:
         """Close what is left; a child that still waits ends by it."""
-        for fd in (self._order, self.output, self._failure):
+        for fd in {self._order, self.input, self.output, self._failure}:
             if fd >= 0:
                 os.close(fd)
-        self._order = self.output = self._failure = -1
+        self._order = self.input = self.output = self._failure = -1

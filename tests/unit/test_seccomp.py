@@ -50,3 +50,19 @@ def test_sockets_are_let_through_by_condition_only(profile):
     assert rules
     assert all(rule["args"] for rule in rules)
     assert {rule["args"][0]["value"] for rule in rules} == {1, 2, 10, 16}
+
+
+def test_every_ioctl_but_two_is_let_through(table):
+    """The rules together say "not equal" in 32 bits, whatever the higher bits are."""
+
+    def allowed(number):
+        return any(
+            number & rule["args"][0]["value"] == rule["args"][0]["valueTwo"]
+            for rule in table.terminals()
+        )
+
+    refused = (table.TIOCSTI, table.TIOCLINUX)
+    near = {number ^ 1 << bit for number in refused for bit in range(32)} - set(refused)
+
+    assert not any(allowed(number | high << 32) for number in refused for high in (0, 1, 5))
+    assert all(allowed(number) for number in {*range(0x5400, 0x5500), *near} - set(refused))
