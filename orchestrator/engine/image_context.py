@@ -19,7 +19,7 @@ REPOSITORY = "glovebox/sandbox"
 HOST_CERTIFICATES = Path("/usr/local/share/ca-certificates")
 """Where Debian and its kin keep the authorities an administrator added."""
 
-_PARTS = ("Dockerfile", "prepare-root.sh", "ca", "toolserver")
+_PARTS = ("Dockerfile", "prepare-root.sh", "runtime.py", "ca", "toolserver")
 """What the Dockerfile may copy; the scripts for the host stay out of the image and its name."""
 
 _IGNORED = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"})

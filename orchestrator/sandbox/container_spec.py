@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import json
+import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator.engine.labels import BOX, KIND, OWNER, SESSION
@@ -15,10 +16,27 @@ from orchestrator.errors import BoxError
 from orchestrator.sandbox.driver import BoxSpec
 from orchestrator.schema.mount import Mount
 
-SERVER = ("/usr/bin/python3", "-I", "-S", "-B", "/opt/glovebox/toolserver")
+_RUNTIME = "/opt/glovebox/runtime"
+SERVER = (
+    f"{_RUNTIME}/ld.so",
+    "--inhibit-cache",
+    "--library-path",
+    f"{_RUNTIME}/libraries",
+    f"{_RUNTIME}/bin/python3",
+    "-I",
+    "-S",
+    "-B",
+    "/opt/glovebox/toolserver",
+)
+"""Our own loader, libraries and Python: nothing of the image runs with the server's powers."""
 HOME = "/home/agent"
 SOCKET_MOUNT = "/glove/s"
 """Beneath a directory that root alone may enter; commands could not reach it if they owned it."""
+
+_SERVER_ENVIRONMENT = {"HOME": "/", "LC_ALL": "C", "PATH": "/opt/glovebox"}
+_SERVER_PAIRS = [f"{name}={value}" for name, value in _SERVER_ENVIRONMENT.items()]
+
+_OWN_PLACES = ("/opt/glovebox", "/glove")
 
 _HOME_SIZE = 1024**3
 _SHM_SIZE = 64 * 1024**2
@@ -46,6 +64,16 @@ _TMPFS_OPTIONS = "rw,exec,nosuid,nodev"
 
 
 @dataclass(frozen=True, slots=True)
+class ImageConfig:
+    """What an image says of how it wants to be run."""
+
+    environment: tuple[str, ...] = ()
+    """Each ``NAME=value``."""
+    volumes: tuple[str, ...] = ()
+    """Paths for which the engine would make a volume at each start."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ground:
     """What a box stands on here and now, beside its spec."""
 
@@ -55,6 +83,8 @@ class Ground:
     """The profile as JSON text."""
     socket_directory: str | None
     """Host directory of the session's socket; None where calls go over standard input and output."""
+    image: ImageConfig = field(default_factory=ImageConfig)
+    """What the image declares; nothing of it may take effect."""
 
 
 def container_options(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
@@ -66,7 +96,9 @@ def container_options(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
         "Entrypoint": list(SERVER),
         "Cmd": [],
         "User": "0:0",
+        "Env": _server_environment(ground.image),
         "WorkingDir": "/",
+        "StopSignal": "SIGKILL",
         "Hostname": "box",
         "OpenStdin": True,
         "StdinOnce": True,
@@ -84,6 +116,15 @@ def container_options(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
         },
         "HostConfig": _host_config(spec, ground),
     }
+
+
+def _server_environment(image: ImageConfig) -> list[str]:
+    """Return the server's variables: a name without a value takes the image's own away.
+
+    The image's reach commands alone, and in ``hello``; here LD_PRELOAD would be root's.
+    """
+    names = {entry.partition("=")[0] for entry in image.environment}
+    return [*sorted(names - set(_SERVER_ENVIRONMENT) - {""}), *_SERVER_PAIRS]
 
 
 def tmpfs_sizes(spec: BoxSpec) -> dict[str, int]:
@@ -136,6 +177,7 @@ def _host_config(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
     if ground.socket_directory is not None:
         glove = Mount("bind", ground.socket_directory, SOCKET_MOUNT, read_only=True)
         options["Mounts"].append(_mount(glove))
+    options["Mounts"] += [_closed_volume(path) for path in _own_volumes(spec, ground.image)]
     if spec.runtime is not None:
         options["Runtime"] = spec.runtime
     return options
@@ -170,6 +212,30 @@ def _mount(mount: Mount) -> Mapping[str, Any]:
     else:
         raise BoxError(f"box: mount of kind volume, bind or tmpfs expected, got {mount.kind!r}")
     return options
+
+
+def _own_volumes(spec: BoxSpec, image: ImageConfig) -> list[str]:
+    """Return the image's volumes that nothing of the spec is mounted on; refuses those on ours."""
+    taken = {mount.target for mount in spec.mounts} | set(tmpfs_sizes(spec))
+    paths = {posixpath.normpath("/" + path.strip("/")) for path in image.volumes}
+    for path in sorted(paths):
+        if any(_overlaps(path, own) for own in _OWN_PLACES):
+            raise BoxError(
+                f"box: image {spec.image} declares a volume on {path}, where the tool server lies",
+                hint="use an image without that VOLUME",
+            )
+    return sorted(path for path in paths if path not in taken)
+
+
+def _overlaps(first: str, second: str) -> bool:
+    return f"{first}/".replace("//", "/").startswith(f"{second}/") or f"{second}/".startswith(
+        f"{first}/".replace("//", "/")
+    )
+
+
+def _closed_volume(path: str) -> Mapping[str, Any]:
+    """Return a mount that shows what the image has there; the engine's own would be writable."""
+    return {"Type": "volume", "Source": "", "Target": path, "ReadOnly": True}
 
 
 def _compact(profile: str) -> str:

@@ -30,7 +30,7 @@ from orchestrator.engine.images import image_digest
 from orchestrator.engine.labels import BOX, owner_label
 from orchestrator.sandbox.box import Box
 from orchestrator.sandbox.connection import Connection
-from orchestrator.sandbox.container_spec import Ground, container_options
+from orchestrator.sandbox.container_spec import Ground, ImageConfig, container_options
 from orchestrator.sandbox.driver import BoxSpec
 from orchestrator.sandbox.heart import Heart
 from orchestrator.sandbox.hello import Ready, hello_bytes
@@ -127,18 +127,19 @@ class DockerLifecycle:
     async def _start(
         self, spec: BoxSpec, info: EngineInfo, directory: SocketDirectory | None
     ) -> Box:
+        digest, image = await _threaded(lambda: _image(self._engine, spec.image))
         ground = Ground(
             owner=owner_label(),
             seccomp=self._seccomp.read_text(),
             socket_directory=str(directory.leaf) if directory else None,
+            image=image,
         )
-        digest, environment = await _threaded(lambda: _image(self._engine, spec.image))
         # By digest: what is recorded is what runs, whoever moves the name meanwhile.
         connection = await self._create(
             spec, container_options(replace(spec, image=digest), ground)
         )
         hello = hello_bytes(
-            spec, environment, token=connection.token, has_socket=directory is not None
+            spec, image.environment, token=connection.token, has_socket=directory is not None
         )
         ready = await self._bring_up(spec.session, hello, directory)
         return Box(spec, connection.calls, _facts(info, spec, digest, ready))
@@ -190,12 +191,15 @@ def _failed(done: asyncio.Future[None]) -> bool:
     return done.cancelled() or done.exception() is not None
 
 
-def _image(engine: Engine, name: str) -> tuple[Digest, tuple[str, ...]]:
-    """Return an image's digest and the environment that it declares."""
+def _image(engine: Engine, name: str) -> tuple[Digest, ImageConfig]:
+    """Return an image's digest and what it declares; EngineError when it is missing."""
     found = present_image(engine, name)
     if found is None:
-        return image_digest(engine, name), ()
-    return Digest(found["Id"]), tuple(found["Config"].get("Env") or ())
+        return image_digest(engine, name), ImageConfig()
+    config = found.get("Config") or {}
+    return Digest(found["Id"]), ImageConfig(
+        tuple(config.get("Env") or ()), tuple(config.get("Volumes") or ())
+    )
 
 
 def _facts(info: EngineInfo, spec: BoxSpec, digest: Digest, ready: Ready) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Annotated, Literal
 
@@ -24,6 +25,14 @@ _BASE_ENVIRONMENT = {
     "LC_CTYPE": "C.UTF-8",
     "TERM": "dumb",
 }
+SHELL = "/opt/glovebox/bash"
+"""The shell of every command: our own, whatever the image has."""
+
+_HOOKS = re.compile(
+    r"LD_(?!LIBRARY_PATH$).*|GLIBC_TUNABLES|MALLOC_.*|BASH_.*|BASHOPTS|CDPATH|ENV|IFS|PROMPT_COMMAND"
+    r"|PS[0-4]|SHELLOPTS|PYTHONHOME|PYTHONSTARTUP"
+)
+"""Variables of an image that change what a command line means, or load code into every program."""
 
 
 class Ready(BaseModel):
@@ -65,12 +74,17 @@ def hello_bytes(
 
 
 def command_environment(spec: BoxSpec, image_environment: Iterable[str]) -> dict[str, str]:
-    """Return the whole environment of a command: the image's, the box's own, the spec's."""
+    """Return the whole environment of a command: the image's, the box's own, the spec's.
+
+    Of the image's what says where things are (PATH, LANG, JAVA_HOME); what makes every program
+    load something first (LD_PRELOAD, BASH_ENV) is left out.
+    """
     image = dict(entry.split("=", 1) for entry in image_environment if "=" in entry)
+    image = {name: value for name, value in image.items() if not _HOOKS.fullmatch(name)}
     if image.get("LANG") == "C.UTF-8":
         # Says no more than LC_CTYPE does, and has each program open eleven files for it.
         del image["LANG"]
-    own = {"HOME": HOME, "USER": "agent", "LOGNAME": "agent", "SHELL": "/bin/bash"}
+    own = {"HOME": HOME, "USER": "agent", "LOGNAME": "agent", "SHELL": SHELL}
     return {**_BASE_ENVIRONMENT, **image, **own, **spec.environment}
 
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 import binascii
 import io
 import os
-import site
 import sys
 from importlib import import_module
 from typing import Any
 
 from headers import dimensions
 from refusal import Refusal
+
+PACKAGES = "/opt/glovebox/runtime/packages"
 
 MAX_EDGE = 1568
 """Pixels of the longer edge; larger pictures gain nothing with today's vision models."""
@@ -133,8 +134,9 @@ def _fits(data: bytes, shape: tuple[int, int]) -> bool:
 
 
 def _has_pillow() -> bool:
-    """Look for PIL where packages lie; the server itself runs without these directories (-S)."""
-    sys.path += [folder for folder in site.getsitepackages() if folder not in sys.path]
+    """Look for the server's own PIL, never for one of the image."""
+    if PACKAGES not in sys.path:
+        sys.path.append(PACKAGES)
     try:
         import_module("PIL.Image")
     except ImportError:

@@ -10,6 +10,7 @@ import anyio
 import anyio.to_thread
 
 from orchestrator.engine.client import Engine
+from orchestrator.sandbox.container_spec import SERVER
 from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.sandbox.driver import BoxLimits, BoxSpec, Executor, OnOutput
 from orchestrator.schema.ids import SessionId
@@ -76,7 +77,7 @@ class Scene:
 
     async def as_server(self, source: str) -> str:
         """Run Python inside as the tool server runs: same user, powers and modules."""
-        program = ["/usr/bin/python3", "-I", "-S", "-B", "-c", AS_SERVER + source]
+        program = [*SERVER[:-1], "-c", AS_SERVER + source]
 
         def execute() -> str:
             made = self.engine.api.exec_create(self.container()["Id"], program, user="0:0")

@@ -22,6 +22,7 @@ def sources(tmp_path: Path) -> Path:
     (folder / "toolserver").mkdir(parents=True)
     (folder / "ca").mkdir()
     (folder / "Dockerfile").write_text("FROM scratch\n")
+    (folder / "runtime.py").write_text("pass\n")
     (folder / "prepare-root.sh").write_text("#!/bin/sh\n")
     (folder / "setup-engine.sh").write_text("#!/bin/sh\n")
     (folder / "toolserver" / "__main__.py").write_text("pass\n")
@@ -46,6 +47,7 @@ def test_context_holds_what_the_dockerfile_copies(sources, authorities):
         "Dockerfile",
         "ca/host-corp-root.crt",
         "prepare-root.sh",
+        "runtime.py",
         "toolserver/__main__.py",
     ]
 

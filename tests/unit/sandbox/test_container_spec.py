@@ -8,6 +8,7 @@ from orchestrator.sandbox.container_spec import (
     HOME,
     SOCKET_MOUNT,
     Ground,
+    ImageConfig,
     container_options,
     tmpfs_sizes,
     writable_places,
@@ -70,7 +71,7 @@ def test_image_runs_nothing_beside_the_server():
     assert asked["Entrypoint"][-1] == "/opt/glovebox/toolserver"
     assert asked["Cmd"] == []
     assert asked["Healthcheck"] == {"Test": ["NONE"]}
-    assert "Env" not in asked
+    assert asked["Env"] == ["HOME=/", "LC_ALL=C", "PATH=/opt/glovebox"]
 
 
 def test_labels_say_whose_it_is():
@@ -165,3 +166,43 @@ def test_runtime_is_passed_where_it_is_named():
 def test_options_are_plain_json():
     """They go to the engine as they are."""
     assert json.loads(json.dumps(options())) == options()
+
+
+def of_image(**declared):
+    return options(ground=replace(GROUND, image=ImageConfig(**declared)))
+
+
+def test_server_gets_none_of_the_image_variables():
+    """A name without a value has the engine take it away; LD_PRELOAD would be root's."""
+    asked = of_image(environment=("LD_PRELOAD=/evil.so", "PATH=/evil", "LANG=de_DE", "ODD"))
+
+    assert asked["Env"] == [
+        "LANG",
+        "LD_PRELOAD",
+        "ODD",
+        "HOME=/",
+        "LC_ALL=C",
+        "PATH=/opt/glovebox",
+    ]
+
+
+def test_volumes_of_the_image_are_closed():
+    """The engine would make a writable volume for each; ours stay what they are."""
+    mounts = of_image(volumes=("/data/", "/tmp", "/workspace", "/home/agent"))["HostConfig"][
+        "Mounts"
+    ]
+
+    assert [mount["Target"] for mount in mounts if mount["Type"] == "volume"] == ["/data"]
+    assert mounts[-1]["ReadOnly"] is True
+
+
+@pytest.mark.parametrize("path", ["/", "/opt", "/opt/glovebox/", "/glove/s", "/opt/./glovebox/x"])
+def test_volume_over_the_server_is_refused(path):
+    """What lies under a mount is not what was proved."""
+    with pytest.raises(BoxError, match="declares a volume on"):
+        of_image(volumes=(path,))
+
+
+def test_volume_beside_the_server_is_none_of_it():
+    """Only whole path parts count."""
+    assert of_image(volumes=("/opt/gloveboxes",))["HostConfig"]["Mounts"]

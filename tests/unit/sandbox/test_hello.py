@@ -40,6 +40,21 @@ def test_environment_has_three_sources_and_the_last_wins():
     assert set(found) == {"PATH", "LC_CTYPE", "TERM", "HOME", "USER", "LOGNAME", "SHELL", "A"}
 
 
+HOOKS = [
+    "LD_PRELOAD", "LD_AUDIT", "GLIBC_TUNABLES", "BASH_ENV", "BASH_FUNC_ls%%", "ENV", "SHELLOPTS",
+    "PS4", "IFS", "CDPATH", "PROMPT_COMMAND", "PYTHONSTARTUP",
+]  # fmt: skip
+PLACES = ["LD_LIBRARY_PATH", "JAVA_HOME", "GOPATH", "NODE_OPTIONS", "PYTHONPATH", "ENVIRONMENT"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"), [(name, False) for name in HOOKS] + [(name, True) for name in PLACES]
+)
+def test_hooks_of_the_image_do_not_reach_commands(name, kept):
+    """What changes the meaning of a command line stays out; where things lie comes in."""
+    assert (name in command_environment(SPEC, (f"{name}=x",))) is kept
+
+
 @pytest.mark.parametrize(
     ("image", "kept"), [("LANG=C.UTF-8", None), ("LANG=de_DE.UTF-8", "de_DE.UTF-8")]
 )
