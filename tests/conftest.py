@@ -9,13 +9,15 @@ import pytest
 from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.images import ensure_sandbox_image
 from tests.support.boxes import Stage
+from tests.support.workspaces import drop_homes
 
 
 @pytest.fixture(scope="session")
-def engine() -> Iterator[Engine]:
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """A real engine; a test that asks for it fails where none answers."""
     engine = connect()
     yield engine
+    drop_homes(engine, tmp_path_factory.getbasetemp())
     engine.close()
 
 

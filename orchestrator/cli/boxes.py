@@ -52,7 +52,9 @@ def gc(as_json: Json = False) -> None:
         sys.stdout.write(f"removed the box of session {session}\n")
     for volume in swept.volumes:
         sys.stdout.write(f"removed volume {escape_terminal(volume)}, whose changes are gone\n")
+    for project in swept.homes:
+        sys.stdout.write(f"removed the home of {escape_terminal(project)}, which is gone\n")
     for line in swept.applies:
         sys.stdout.write(escape_terminal(line) + "\n")
-    if not any((swept.boxes, swept.applies, swept.volumes)):
+    if not any((swept.boxes, swept.applies, swept.volumes, swept.homes)):
         sys.stderr.write("nothing to remove\n")

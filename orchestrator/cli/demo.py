@@ -91,7 +91,8 @@ def _verify(paths: Paths, session: SessionId) -> int:
 
 
 def _run(project: Path, paths: Paths, *, prompt: str, model: str) -> RunEnd:
-    options = RunOptions(prompt=prompt, directory=project, model=model)
+    policies = (str(FILES / "policy.yaml"),)
+    options = RunOptions(prompt=prompt, directory=project, model=model, policies=policies)
     return anyio.run(partial(run_session, options, Settings(), paths, front=_io()))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import partial
 from pathlib import Path
@@ -20,12 +21,23 @@ from orchestrator.harness.options import LimitOptions, OnAsk, RunOptions, Worksp
 from orchestrator.harness.run import RunEnd, run_session
 from orchestrator.policy.units import parse_duration
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
 Approve = Annotated[
     str | None,
     typer.Option(help="ask, deny, or a file of recorded answers.", metavar="ask|deny|FILE"),
 ]
 Tools = Annotated[
     str | None, typer.Option(help="Tools on offer, by comma: read,write,edit,bash,grep,find,ls.")
+]
+
+Environment = Annotated[
+    list[str] | None,
+    typer.Option(help="A variable for commands in the box; no secrets.", metavar="NAME=VALUE"),
+]
+AddDirs = Annotated[
+    list[Path] | None,
+    typer.Option(help="A further directory, read-only at /dirs/NAME; repeatable.", metavar="DIR"),
 ]
 
 
@@ -67,6 +79,8 @@ def run(
         Literal["overlay", "copy", "bind", "none"] | None,
         typer.Option(help="How the directory enters the box."),
     ] = None,
+    env: Environment = None,
+    add_dir: AddDirs = None,
     tools: Tools = None,
     apply_changes: Annotated[
         bool, typer.Option("--apply", help="Apply the changes at the end without asking.")
@@ -100,6 +114,8 @@ def run(
         resume_latest=resume_latest,
         image=image or settings.image,
         workspace=_mode(workspace or settings.workspace),
+        environment=read_environment(env or []),
+        add_dirs=tuple(_directory(path, flag="--add-dir") for path in add_dir or []),
         tools=tuple(tools.split(",")) if tools else settings.tools,
     )
     io = open_io(quiet=print_only, json_events=json_events)
@@ -144,10 +160,24 @@ def _seconds(given: str | None) -> float | None:
         raise UsageError(f"--max-time: {error}") from error
 
 
-def _directory(given: Path) -> Path:
+def read_environment(given: list[str]) -> dict[str, str]:
+    """Return the variables of ``NAME=VALUE`` words; the last of a name holds."""
+    found = {}
+    for word in given:
+        name, equals, value = word.partition("=")
+        if not equals or not _NAME.fullmatch(name) or "\0" in value:
+            raise UsageError(
+                f"--env {name}: expected NAME=VALUE, a name of letters, digits and _",
+                hint="a value of the host's own environment is written out: --env CI=$CI",
+            )
+        found[name] = value
+    return found
+
+
+def _directory(given: Path, *, flag: str = "--cd") -> Path:
     directory = given.resolve()
     if not directory.is_dir():
-        raise UsageError(f"--cd {given}: expected a directory, found none")
+        raise UsageError(f"{flag} {given}: expected a directory, found none")
     return directory
 
 

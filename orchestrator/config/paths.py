@@ -37,6 +37,11 @@ class Paths:
         return self.state / "work" / session
 
     @property
+    def homes(self) -> Path:
+        """What is known of the volumes that are projects' homes."""
+        return self.state / "homes"
+
+    @property
     def keys(self) -> Path:
         """Signing keys and the credential vault; mode 0700."""
         return self.state / "keys"

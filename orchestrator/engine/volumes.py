@@ -25,9 +25,12 @@ from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
 
 WORKSPACE_KIND = "workspace"
+HOME_KIND = "home"
 COPIER_KIND = "copier"
 FOLDER_LABEL = "glovebox.folder"
 """The session's folder on the host that made the volume."""
+PROJECT_LABEL = "glovebox.project"
+"""The project directory whose home a volume is."""
 HOST_LABEL = "glovebox.host"
 """That host's name: an engine may serve several."""
 
@@ -86,7 +89,23 @@ class Owner:
         }
 
 
-def create_volume(engine: Engine, name: str, *, owner: Owner) -> None:
+@dataclass(frozen=True, slots=True)
+class HomeOwner:
+    """Whose home a volume is."""
+
+    project: Path
+    """The project directory on this host."""
+
+    def labels(self) -> dict[str, str]:
+        """Return what the volume is marked with; no session, since it outlives them."""
+        return {
+            KIND_LABEL: HOME_KIND,
+            PROJECT_LABEL: str(self.project),
+            HOST_LABEL: os.uname().nodename,
+        }
+
+
+def create_volume(engine: Engine, name: str, *, owner: Owner | HomeOwner) -> None:
     """Create an empty volume; one of this name that exists is kept as it is."""
     with translated(f"create volume {name}"):
         engine.api.create_volume(name=name, driver="local", labels=owner.labels())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from orchestrator.errors import PostureError
 from orchestrator.harness.options import LimitOptions
@@ -24,6 +25,8 @@ class Tenant:
     uid: int
     gid: int
     mounts: tuple[Mount, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables for commands, beside the image's and the box's own."""
 
 
 def box_spec(policy: EffectivePolicy, tenant: Tenant, *, session: SessionId, image: str) -> BoxSpec:
@@ -47,6 +50,7 @@ def box_spec(policy: EffectivePolicy, tenant: Tenant, *, session: SessionId, ima
         runtime=sandbox.runtime,
         read_only_root=sandbox.read_only_root,
         read_roots=policy.read_roots,
+        environment=dict(tenant.environment),
     )
 
 

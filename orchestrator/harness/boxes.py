@@ -13,6 +13,7 @@ from orchestrator.engine.labels import BOX
 from orchestrator.errors import UsageError
 from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.home import forget_lost_homes
 from orchestrator.workspace.orphans import remove_orphans
 from orchestrator.workspace.recover import recover
 
@@ -24,6 +25,8 @@ class Swept:
     boxes: tuple[SessionId, ...]
     applies: tuple[str, ...]
     volumes: tuple[str, ...]
+    homes: tuple[str, ...]
+    """Projects that are gone, whose home was removed."""
 
 
 def running_boxes() -> list[FoundContainer]:
@@ -60,6 +63,7 @@ async def sweep_boxes(paths: Paths) -> Swept:
         boxes = await DockerLifecycle(engine).reap()
         applies = await to_thread.run_sync(recover, paths, engine)
         volumes = await to_thread.run_sync(remove_orphans, engine)
+        homes = await to_thread.run_sync(lambda: forget_lost_homes(paths, engine))
     finally:
         engine.close()
-    return Swept(tuple(boxes), tuple(applies), tuple(volumes))
+    return Swept(tuple(boxes), tuple(applies), tuple(volumes), tuple(homes))

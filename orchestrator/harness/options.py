@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -41,4 +42,8 @@ class RunOptions:
     """Go on with the newest session of the directory."""
     image: str | None = None
     workspace: WorkspaceMode | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Further variables for commands; values that hold a secret are refused."""
+    add_dirs: tuple[Path, ...] = ()
+    """Further directories to read, absolute and resolved."""
     tools: tuple[str, ...] = ("read", "write", "edit", "bash")

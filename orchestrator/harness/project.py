@@ -39,13 +39,16 @@ WHOLE = ("/boot", "/dev", "/etc", "/proc", "/sys", "/usr", "/var/lib/docker")
 """Nothing below these is a project either."""
 
 
-def check_project(directory: Path, *, home: Path, state: Path) -> None:
-    """Raise UsageError unless ``directory``, absolute and resolved, can be a project."""
+def check_project(directory: Path, *, home: Path, state: Path, flag: str = "--cd") -> None:
+    """Raise UsageError unless ``directory``, absolute and resolved, can go into a box.
+
+    ``flag`` is where it was named.
+    """
     why = _why_not(directory, home=home, state=state)
     if why:
         raise UsageError(
-            f"--cd {os.fsencode(directory).decode('utf-8', 'backslashreplace')}: {why}",
-            hint="name the project's own directory, such as ~/src/app",
+            f"{flag} {os.fsencode(directory).decode('utf-8', 'backslashreplace')}: {why}",
+            hint="name a project's own directory, such as ~/src/app",
         )
 
 

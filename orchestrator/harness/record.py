@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -71,9 +71,18 @@ class Record:
         return self._audit
 
     def start(
-        self, policy: EffectivePolicy, image: Digest, posture: Posture, *, model: str
+        self,
+        policy: EffectivePolicy,
+        image: Digest,
+        posture: Posture,
+        *,
+        model: str,
+        brought: Mapping[str, Any],
     ) -> None:
-        """Begin or take up the chain, and record what the session runs under."""
+        """Begin or take up the chain, and record what the session runs under.
+
+        ``brought`` is what came along by flag: ``env`` names, ``add_dirs`` paths.
+        """
         if self._store is None:
             self._store = self._create(policy.digest, image)
         path = self._paths.audit_log(self.session)
@@ -85,6 +94,7 @@ class Record:
             "model": model,
             "controls": dict(posture.controls),
             "posture": dict(posture.facts),
+            **brought,
         }
         if path.exists():
             self._audit = AuditLog.resume(path, session=self.session, signer=signer)

@@ -20,6 +20,7 @@ from orchestrator.engine.image_context import sandbox_image_name
 from orchestrator.engine.labels import OWNER, owner_label
 from orchestrator.errors import ConfigError
 from orchestrator.harness.box_spec import Tenant, box_spec, require_posture
+from orchestrator.harness.luggage import pack
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.tidying import tidying
 from orchestrator.policy.effective import EffectivePolicy
@@ -32,7 +33,7 @@ from orchestrator.workspace.handover import read_changes
 from orchestrator.workspace.node import Change, WorkspaceMode
 from orchestrator.workspace.opening import drop_workspace, prepare_workspace
 from orchestrator.workspace.recover import recover
-from orchestrator.workspace.workspace import Prepared, Workspace, WorkspaceSpec
+from orchestrator.workspace.workspace import Workspace, WorkspaceSpec
 
 Note = Callable[[str], None]
 
@@ -95,9 +96,22 @@ async def open_room(
             note(escape_terminal(line))
         unused = stack.enter_context(_Unused(session, paths, engine, resumed=_resumes(options)))
         stack.push_async_callback(_stop, lifecycle, session)
-        box = await lifecycle.start(
-            box_spec(policy, _tenant(prepared), session=session, image=image)
+        luggage = await to_thread.run_sync(
+            lambda: pack(
+                options,
+                policy,
+                prepared,
+                paths=paths,
+                engine=engine,
+                session=session,
+                image=image,
+                labels={OWNER: owner_label()},
+            )
         )
+        tenant = Tenant(
+            prepared.uid, prepared.gid, (*prepared.mounts, *luggage), options.environment
+        )
+        box = await lifecycle.start(box_spec(policy, tenant, session=session, image=image))
         posture = await box.probe()
         require_posture(policy, posture)
         unused.used = True
@@ -135,10 +149,6 @@ def _resumes(options: RunOptions) -> bool:
 async def _stop(lifecycle: Lifecycle, session: SessionId) -> None:
     with anyio.CancelScope(shield=True):
         await lifecycle.stop(session)
-
-
-def _tenant(prepared: Prepared) -> Tenant:
-    return Tenant(prepared.uid, prepared.gid, prepared.mounts)
 
 
 def _mode(options: RunOptions, policy: EffectivePolicy) -> WorkspaceMode:

@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import anyio
 from anyio import to_thread
@@ -29,6 +30,7 @@ from orchestrator.harness.asking import confirmer_for, offered_scopes
 from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.keys import open_key_store
+from orchestrator.harness.luggage import check_environment, check_luggage, with_read_roots
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.project import check_project
 from orchestrator.harness.record import Record, open_record
@@ -73,6 +75,8 @@ async def open_session(
         options.policies, search=asset("policies"), user_file=paths.config / "policy.yaml"
     )
     _check_model(policy, options.model)
+    check_luggage(options, policy, state=paths.state.resolve())
+    policy = with_read_roots(policy, options)
     tools = {tool.definition.name: tool for tool in builtin_tools(options.tools)}
     confirmer = confirmer_for(options, front.confirmer())
     keys = open_key_store(paths, os.environ)
@@ -94,18 +98,22 @@ async def open_session(
             )
         )
         # After the model: by now the keys it asked for are known.
-        output = OutputFilter(Redactor(_known(keys.known_values())))
+        redactor = Redactor(_known(keys.known_values()))
+        check_environment(options.environment, redactor)
+        output = OutputFilter(redactor)
         room = await stack.enter_async_context(
             open_room(options, policy, paths, session=record.session, note=front.note)
         )
-        record.start(policy, room.image_digest, room.posture, model=model.info.id)
+        record.start(
+            policy, room.image_digest, room.posture, model=model.info.id, brought=_luggage(options)
+        )
         await stack.enter_async_context(signed_in_time(record.audit))
         _tell(front, record)
         loop = _loop(
             _Parts(options, policy, tools, model, record, room, output, observe),
             confirmer,
         )
-        observe(_start_event(policy, model, room, resumed=record.resumed))
+        observe(_start_event(options, policy, model, room, resumed=record.resumed))
         _warn_of_cost(policy, model, observe)
         record.open_turn(options.prompt, output.scrub_message)
         yield Session(record.session, loop, record, room, observe, output)
@@ -196,8 +204,15 @@ def _known(values: frozenset[str]) -> dict[str, str]:
     return {f"key-{number}": value for number, value in enumerate(sorted(values), 1)}
 
 
+def _luggage(options: RunOptions) -> dict[str, Any]:
+    """Return what else the session brings along; of variables the names alone."""
+    names = sorted(options.environment)
+    directories = [str(directory) for directory in options.add_dirs]
+    return {key: value for key, value in {"env": names, "add_dirs": directories}.items() if value}
+
+
 def _start_event(
-    policy: EffectivePolicy, model: ModelClient, room: Room, *, resumed: bool
+    options: RunOptions, policy: EffectivePolicy, model: ModelClient, room: Room, *, resumed: bool
 ) -> SessionStart:
     return SessionStart(
         model=model.info.id,
@@ -207,7 +222,7 @@ def _start_event(
             "controls": dict(room.posture.controls),
             "facts": dict(room.posture.facts),
         },
-        workspace={"mode": room.mode, "path": str(room.directory)},
+        workspace={"mode": room.mode, "path": str(room.directory)} | _luggage(options),
         resumed=resumed,
     )
 

@@ -117,6 +117,7 @@ def _sandbox(table: _Table) -> SandboxSettings:
         file_size=table.one("sandbox.file_size", min, 4 * _GIB),
         read_only_root=table.one("sandbox.read_only_root", any, True),
         tmpfs=_tmpfs(table),
+        home=table.one("sandbox.home", _session_wins, "session"),
         require=table.union("sandbox.require"),
     )
 
@@ -126,6 +127,7 @@ def _workspace(table: _Table) -> WorkspaceSettings:
     return WorkspaceSettings(
         mode=mode,
         modes=table.common("workspace.modes", _MODES[: _MODES.index(mode) + 1]),
+        add_dirs=table.one("workspace.add_dirs", _deny_wins, "allow"),
         protected=table.union("workspace.protected"),
         hidden=table.union("workspace.hidden"),
     )
@@ -175,6 +177,10 @@ def _with_models(table: _Table) -> dict[str, Origin]:
 
 def _deny_wins(votes: Sequence[str]) -> str:
     return "deny" if "deny" in votes else "allow"
+
+
+def _session_wins(homes: Sequence[str]) -> str:
+    return "session" if "session" in homes else "project"
 
 
 def _first(values: Sequence[Any]) -> Any:

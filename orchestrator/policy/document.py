@@ -73,6 +73,8 @@ class Sandbox(Section):
     """The image's files cannot be changed."""
     tmpfs: Mapping[BoxPath, Size] | None = None
     """Scratch directories in memory, and their sizes."""
+    home: Literal["session", "project"] | None = None
+    """The home directory in the box: new for each session, or one that a project's sessions share."""
     require: tuple[Control, ...] | None = None
     """Controls that are proved in the box at start; without them no session."""
 
@@ -84,6 +86,8 @@ class Workspace(Section):
     """``overlay`` and ``copy`` bring changes back by review, ``bind`` is live, ``none`` is empty."""
     modes: tuple[WorkspaceMode, ...] | None = None
     """Modes that may be chosen for a session instead; none given means none more open."""
+    add_dirs: Literal["allow", "deny"] | None = None
+    """A session may be given further directories of the host to read."""
     protected: tuple[WorkspaceGlob, ...] | None = None
     """Paths that programs on the host act on: a write asks first, apply wants an explicit yes."""
     hidden: tuple[WorkspaceGlob, ...] | None = None

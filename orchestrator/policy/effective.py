@@ -3,7 +3,7 @@
 Numbers: the smallest. ``hidden``, ``protected``, ``require``: the union. Allow lists
 (``models.allow``, ``files.read_roots``, ``network.packages``, ``approvals.scopes``): the
 intersection. ``workspace.mode``: the most closed. ``image``, ``runtime``: the highest layer that
-sets them. Switches: the safer position. So no layer can loosen what another one set.
+sets them. Switches: the safer position (``home``: session). So no layer can loosen what another one set.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class SandboxSettings:
     file_size: int
     read_only_root: bool
     tmpfs: Mapping[str, int]
+    home: Literal["session", "project"]
     require: tuple[Control, ...]
 
 
@@ -54,6 +55,7 @@ class WorkspaceSettings:
     mode: WorkspaceMode
     modes: tuple[WorkspaceMode, ...]
     """What a session may choose instead; anything else is refused."""
+    add_dirs: Literal["allow", "deny"]
     protected: tuple[str, ...]
     hidden: tuple[str, ...]
 

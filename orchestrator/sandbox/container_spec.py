@@ -130,7 +130,9 @@ def _server_environment(image: ImageConfig) -> list[str]:
 def tmpfs_sizes(spec: BoxSpec) -> dict[str, int]:
     """Return every tmpfs and its size; together they take at most half of the memory."""
     home = min(_HOME_SIZE, spec.limits.memory // 4)
+    mounted = {mount.target for mount in spec.mounts if not _is_tmpfs(mount)}
     wanted = {HOME: home, **spec.tmpfs}
+    wanted = {target: size for target, size in wanted.items() if target not in mounted}
     wanted |= {mount.target: mount.size or home for mount in spec.mounts if _is_tmpfs(mount)}
     room = spec.limits.memory * _TMPFS_SHARE - _shm_size(spec)
     scale = min(1.0, room / sum(wanted.values()))

@@ -16,6 +16,7 @@ from pathlib import Path
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
+from orchestrator.workspace.covers import cover
 from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.matches import find_matches
 from orchestrator.workspace.node import Change, ChangeSet, Node
@@ -86,7 +87,9 @@ class BindWorkspace:
             mounts.append(_bind(f"{root}/{path}", path, read_only=True))
         for path in hidden:
             is_directory = self._check(tree, path)
-            mounts.append(_bind(str(self._cover(is_directory)), path, read_only=True))
+            mounts.append(
+                _bind(str(cover(self.site.folder, is_directory=is_directory)), path, read_only=True)
+            )
         # A mount on top of another must come after it.
         return tuple(sorted(mounts, key=lambda mount: mount.target.count("/")))
 
@@ -101,14 +104,6 @@ class BindWorkspace:
                 hint="use --workspace overlay or copy",
             )
         return kind == stat.S_IFDIR
-
-    def _cover(self, is_directory: bool) -> Path:
-        cover = self.site.folder / ("no-directory" if is_directory else "no-file")
-        if is_directory:
-            cover.mkdir(mode=0o500, exist_ok=True)
-        elif not cover.exists():
-            cover.touch(mode=0o400)
-        return cover
 
 
 def _bind(source: str, path: str, *, read_only: bool = False) -> Mount:

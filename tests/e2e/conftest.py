@@ -6,15 +6,17 @@ import pytest
 
 from orchestrator.engine.client import connect
 from orchestrator.engine.images import ensure_sandbox_image
+from tests.support.workspaces import drop_homes
 from tests.support.world import GLOVEBOX, World
 
 
 @pytest.fixture(scope="session", autouse=True)
-def image():
+def image(tmp_path_factory):
     engine = connect()
     try:
         yield ensure_sandbox_image(engine, lambda _: None).name
     finally:
+        drop_homes(engine, tmp_path_factory.getbasetemp())
         engine.close()
 
 

@@ -251,3 +251,42 @@ def test_workspace_none_shows_nothing_of_the_directory(world):
 
     assert ended.of("tool_end")[0]["output"].strip() == "0", ended.err
     assert json.dumps(ended.of("workspace")[0]["changed"]) == "[]"
+
+
+def test_what_is_brought_along_is_there_and_on_record(world):
+    """Variables and further directories reach the commands; the audit names both."""
+    library = world.root / "lib"
+    library.mkdir(mode=0o755)
+    (library / "a.txt").write_text("from the library\n")
+    model = world.script(
+        bash("echo $MODE; cat /dirs/lib/a.txt"), call("read", path="/dirs/lib/a.txt"), {"text": "."}
+    )
+    ended = world.run(
+        "run", "x", "-m", model, "--env", "MODE=debug", "--add-dir", str(library), "--json"
+    )
+
+    command, read = ended.of("tool_end")
+    assert command["output"] == "debug\nfrom the library", ended.err
+    assert "from the library" in read["output"]
+    brought = {"env": ["MODE"], "add_dirs": [str(library)]}
+    assert brought.items() <= ended.of("session_start")[0]["workspace"].items()
+    log = (world.state / "audit" / f"{world.session()}.jsonl").read_text().splitlines()
+    assert brought.items() <= json.loads(log[1])["body"].items()
+    assert "debug" not in log[1]
+
+
+def test_home_stays_for_the_projects_next_session(world):
+    """Under the everyday policy; under a closed one each session has its own."""
+    write = world.script(bash("echo cached > ~/.cache-test"), {"text": "."}, name="w.yaml")
+    read = world.script(bash("cat ~/.cache-test"), {"text": "."}, name="r.yaml")
+    world.run("run", "x", "-m", write)
+
+    assert world.run("run", "x", "-m", read, "--json").of("tool_end")[0]["output"] == "cached"
+    closed = world.run("run", "x", "-m", read, "--json", "--policy", "untrusted-repo")
+    assert "No such file" in closed.of("tool_end")[0]["output"]
+
+    listed = json.loads(world.run("home", "list", "--json").out)["homes"]
+    assert str(world.project) in [home["project"] for home in listed]
+    assert world.run("home", "rm").code == 0
+    assert world.run("home", "rm").code == 2
+    assert "No such file" in world.run("run", "x", "-m", read, "--json").of("tool_end")[0]["output"]

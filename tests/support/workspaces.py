@@ -14,6 +14,8 @@ import anyio
 from orchestrator.config.paths import Paths
 from orchestrator.engine.base_image import BASE
 from orchestrator.engine.client import Engine, connect
+from orchestrator.engine.home_volumes import list_homes
+from orchestrator.engine.volumes import remove_volume
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.handover import (
@@ -33,6 +35,13 @@ PLAIN_UID = 1000
 
 HIDDEN = ("**/.env",)
 PROTECTED = (".git/hooks/**", ".envrc", ".vscode/**", ".husky/**")
+
+
+def drop_homes(engine: Engine, below: Path) -> None:
+    """Remove the homes in the box of all projects below a directory."""
+    for home in list_homes(engine):
+        if Path(home.project).is_relative_to(below):
+            remove_volume(engine, home.name)
 
 
 def give(path: Path, uid: int | None = None) -> None:

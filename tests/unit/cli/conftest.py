@@ -10,17 +10,18 @@ import pytest
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import connect
 from orchestrator.engine.images import ensure_sandbox_image
-from tests.support.workspaces import drop_workspaces, give
+from tests.support.workspaces import drop_homes, drop_workspaces, give
 from tests.support.world import World
 
 
 @pytest.fixture(scope="session")
-def image() -> Iterator[str]:
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The image of this version, on the real engine."""
     engine = connect()
     try:
         yield ensure_sandbox_image(engine, lambda _: None).name
     finally:
+        drop_homes(engine, tmp_path_factory.getbasetemp())
         engine.close()
 
 

@@ -18,15 +18,16 @@ from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.images import ensure_sandbox_image
 from orchestrator.harness.options import RunOptions
 from orchestrator.schema.event import Event, Observer
-from tests.support.workspaces import drop_workspaces, give
+from tests.support.workspaces import drop_homes, drop_workspaces, give
 
 
 @pytest.fixture(scope="session")
-def engine() -> Iterator[Engine]:
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """The real engine, with the image of this version."""
     with closing(connect()) as found:
         ensure_sandbox_image(found, lambda _: None)
         yield found
+        drop_homes(found, tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture

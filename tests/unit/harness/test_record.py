@@ -36,7 +36,7 @@ def options(tmp_path, **more):
 def live(tmp_path, policy, paths, **more):
     """Go through one whole session; return its record."""
     with open_record(options(tmp_path, **more), paths) as record:
-        record.start(policy, IMAGE, POSTURE, model="scripted/x")
+        record.start(policy, IMAGE, POSTURE, model="scripted/x", brought={})
         record.open_turn(options(tmp_path, **more).prompt, lambda message: message)
         record.note_end(status="done")
     return record
@@ -82,7 +82,7 @@ def test_chain_is_closed_and_the_lease_given_up_whatever_happens(tmp_path, polic
 
     def fail():
         with open_record(options(tmp_path), paths) as record:
-            record.start(policy, IMAGE, POSTURE, model="m")
+            record.start(policy, IMAGE, POSTURE, model="m", brought={})
             kept.append(record)
             raise ZeroDivisionError
 
@@ -101,7 +101,7 @@ def test_prompt_is_redacted_before_it_is_stored(tmp_path, policy, paths):
         return UserMessage((Text(message.content[0].text.replace("hunter2", "***")),))
 
     with open_record(options(tmp_path), paths) as record:
-        record.start(policy, IMAGE, POSTURE, model="m")
+        record.start(policy, IMAGE, POSTURE, model="m", brought={})
         record.open_turn("use hunter2", scrub)
 
     assert "hunter2" not in record.file.read_text()
@@ -165,7 +165,7 @@ def test_resume_in_another_directory_is_refused_and_frees_the_session(tmp_path, 
 def test_session_that_is_open_elsewhere_is_refused(tmp_path, policy, paths):
     """One writer."""
     with open_record(options(tmp_path), paths) as record:
-        record.start(policy, IMAGE, POSTURE, model="m")
+        record.start(policy, IMAGE, POSTURE, model="m", brought={})
         with (
             pytest.raises(SessionBusy),
             open_record(options(tmp_path, resume=record.session), paths),
@@ -183,4 +183,4 @@ def test_chain_that_was_changed_is_not_continued(tmp_path, policy, paths):
         open_record(options(tmp_path, resume=first.session), paths) as record,
         pytest.raises(AuditError, match="broken"),
     ):
-        record.start(policy, IMAGE, POSTURE, model="m")
+        record.start(policy, IMAGE, POSTURE, model="m", brought={})

@@ -1,0 +1,80 @@
+"""What a session brings along besides its project: home, further directories, variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from orchestrator.config.paths import Paths
+from orchestrator.engine.client import Engine
+from orchestrator.errors import ConfigError
+from orchestrator.harness.options import RunOptions
+from orchestrator.harness.project import check_project
+from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.redaction.redactor import Redactor
+from orchestrator.sandbox.container_spec import HOME
+from orchestrator.schema.ids import SessionId
+from orchestrator.schema.mount import Mount
+from orchestrator.workspace.extra_dirs import mount_directories, target_names
+from orchestrator.workspace.home import HomeSpec, prepare_home
+from orchestrator.workspace.workspace import Prepared
+
+
+def check_luggage(options: RunOptions, policy: EffectivePolicy, *, state: Path) -> None:
+    """Raise where a further directory may not be brought along."""
+    if options.add_dirs and policy.workspace.add_dirs == "deny":
+        raise ConfigError(
+            f"--add-dir: policy {policy.name} denies further directories",
+            hint="workspace.add_dirs of the policy decides",
+        )
+    for directory in options.add_dirs:
+        check_project(directory, home=Path.home().resolve(), state=state, flag="--add-dir")
+        if directory.is_relative_to(options.directory):
+            raise ConfigError(
+                f"--add-dir {directory}: it is part of the project, which the box has already"
+            )
+
+
+def check_environment(environment: Mapping[str, str], redactor: Redactor) -> None:
+    """Raise ConfigError for a variable whose value is a secret, or looks like one."""
+    for name, value in environment.items():
+        # Together, as shapes such as TOKEN=… show only with the name.
+        line = f"{name}={value}"
+        if redactor.redact(value) != value or redactor.redact(line) != line:
+            raise ConfigError(
+                f"--env {name}: its value holds a secret, and no secret goes into the box",
+                hint="every program in the box, and the model, could read it",
+            )
+
+
+def with_read_roots(policy: EffectivePolicy, options: RunOptions) -> EffectivePolicy:
+    """Return the policy with the further directories among what file tools may read."""
+    return replace(policy, read_roots=(*policy.read_roots, *target_names(options.add_dirs)))
+
+
+def pack(
+    options: RunOptions,
+    policy: EffectivePolicy,
+    prepared: Prepared,
+    *,
+    paths: Paths,
+    engine: Engine,
+    session: SessionId,
+    image: str,
+    labels: Mapping[str, str],
+) -> tuple[Mount, ...]:
+    """Return the mounts beside the workspace's; blocks, call it from a thread."""
+    mounts: tuple[Mount, ...] = ()
+    if policy.sandbox.home == "project" and prepared.mode != "none":
+        spec = HomeSpec(options.directory, HOME, prepared.uid, prepared.gid, image, labels)
+        mounts += (prepare_home(spec, paths=paths, engine=engine),)
+    if options.add_dirs:
+        if not engine.info().local:
+            raise ConfigError(
+                "--add-dir: the engine is on another machine, which has not these directories",
+                hint="copy what is needed into the project",
+            )
+        folder = paths.work(session)
+        mounts += mount_directories(options.add_dirs, hidden=policy.workspace.hidden, folder=folder)
+    return mounts

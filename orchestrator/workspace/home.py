@@ -1,0 +1,105 @@
+"""A project's home in the box: one volume for all its sessions, so that caches and settings stay."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.config.paths import Paths, project_slug
+from orchestrator.engine.client import Engine
+from orchestrator.engine.home_volumes import created_at, list_homes
+from orchestrator.engine.volumes import HomeOwner, copier, create_volume, remove_volume
+from orchestrator.schema.mount import Mount
+from orchestrator.workspace.record import locked
+
+_READY = "ready"
+_MODE = 0o700
+
+
+@dataclass(frozen=True, slots=True)
+class HomeSpec:
+    """Whose home it is, and where it goes."""
+
+    project: Path
+    """The project directory, absolute, links resolved."""
+    target: str
+    """Absolute path in the box."""
+    uid: int
+    gid: int
+    image: str
+    """Any image that the engine has; nothing of it runs."""
+    labels: Mapping[str, str]
+    """For the container that hands the volume over to its user."""
+
+
+def home_name(project: Path, uid: int) -> str:
+    """Return the volume's name; another user of the box has another home."""
+    return f"glovebox-home-{project_slug(project)}-{uid}"
+
+
+def prepare_home(spec: HomeSpec, *, paths: Paths, engine: Engine) -> Mount:
+    """Return the mount of the project's home; made and handed to its user where there is none."""
+    name = home_name(spec.project, spec.uid)
+    folder = paths.homes / name
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(folder, wait=True):
+        found = created_at(engine, name, project=str(spec.project))
+        # A volume that is not known to be handed over may still belong to root.
+        if found is None or found != _read(folder / _READY):
+            made = _make(spec, name, engine)
+            (folder / _READY).write_text(made, "utf-8")
+    return Mount("volume", name, spec.target)
+
+
+def forget_home(name: str, *, paths: Paths, engine: Engine) -> None:
+    """Remove a home; EngineError while a box uses it."""
+    remove_volume(engine, name, patience_s=0.0)
+    folder = paths.homes / name
+    for file in (_READY, "lock"):
+        (folder / file).unlink(missing_ok=True)
+    if folder.exists():
+        folder.rmdir()
+
+
+def forget_lost_homes(paths: Paths, engine: Engine) -> list[str]:
+    """Remove the homes of projects that are gone, and return those projects.
+
+    Where the folder above is gone too, the disk may only be away: that home stays.
+    """
+    lost = []
+    for home in list_homes(engine):
+        project = Path(home.project)
+        if not project.exists() and project.parent.exists():
+            forget_home(home.name, paths=paths, engine=engine)
+            lost.append(home.project)
+    return lost
+
+
+def _make(spec: HomeSpec, name: str, engine: Engine) -> str:
+    remove_volume(engine, name)
+    create_volume(engine, name, owner=HomeOwner(spec.project))
+    mount = Mount("volume", name, spec.target)
+    with copier(engine, spec.image, mount, labels=spec.labels) as helper:
+        helper.put("/", [_own_directory(spec)])
+    return created_at(engine, name, project=str(spec.project)) or ""
+
+
+def _own_directory(spec: HomeSpec) -> bytes:
+    """Return a tar of the directory alone, which the engine unpacks over the volume's root."""
+    member = tarfile.TarInfo(spec.target.strip("/"))
+    member.type, member.mode = tarfile.DIRTYPE, _MODE
+    member.uid, member.gid = spec.uid, spec.gid
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        archive.addfile(member)
+    return stream.getvalue()
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        return ""
