@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine
 from orchestrator.errors import ConfigError
+from orchestrator.harness.box_spec import Tenant
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.project import check_project
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.sandbox.container_spec import HOME
-from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.extra_dirs import mount_directories, target_names
 from orchestrator.workspace.home import HomeSpec, prepare_home
-from orchestrator.workspace.workspace import Prepared
+from orchestrator.workspace.workspace import Prepared, WorkspaceSpec
 
 
 def check_luggage(options: RunOptions, policy: EffectivePolicy, *, state: Path) -> None:
@@ -53,28 +53,44 @@ def with_read_roots(policy: EffectivePolicy, options: RunOptions) -> EffectivePo
     return replace(policy, read_roots=(*policy.read_roots, *target_names(options.add_dirs)))
 
 
-def pack(
-    options: RunOptions,
-    policy: EffectivePolicy,
-    prepared: Prepared,
-    *,
-    paths: Paths,
-    engine: Engine,
-    session: SessionId,
-    image: str,
-    labels: Mapping[str, str],
-) -> tuple[Mount, ...]:
-    """Return the mounts beside the workspace's; blocks, call it from a thread."""
-    mounts: tuple[Mount, ...] = ()
-    if policy.sandbox.home == "project" and prepared.mode != "none":
-        spec = HomeSpec(options.directory, HOME, prepared.uid, prepared.gid, image, labels)
-        mounts += (prepare_home(spec, paths=paths, engine=engine),)
-    if options.add_dirs:
-        if not engine.info().local:
+@dataclass(frozen=True, slots=True)
+class Luggage:
+    """What goes into the box beside the workspace."""
+
+    options: RunOptions
+    policy: EffectivePolicy
+    _: KW_ONLY
+    paths: Paths
+    engine: Engine
+
+    def tenant(self, workspace: WorkspaceSpec, prepared: Prepared) -> Tenant:
+        """Return whose files the box works on, with every mount; blocks, call it from a thread."""
+        mounts = (*prepared.mounts, *self._home(workspace, prepared), *self._directories(workspace))
+        return Tenant(prepared.uid, prepared.gid, mounts, self.options.environment)
+
+    def _home(self, workspace: WorkspaceSpec, prepared: Prepared) -> tuple[Mount, ...]:
+        if self.policy.sandbox.home == "session" or prepared.mode == "none":
+            return ()
+        spec = HomeSpec(
+            project=workspace.directory,
+            target=HOME,
+            uid=prepared.uid,
+            gid=prepared.gid,
+            image=workspace.image,
+            labels=workspace.labels,
+        )
+        return (prepare_home(spec, paths=self.paths, engine=self.engine),)
+
+    def _directories(self, workspace: WorkspaceSpec) -> tuple[Mount, ...]:
+        if not self.options.add_dirs:
+            return ()
+        if not self.engine.info().local:
             raise ConfigError(
                 "--add-dir: the engine is on another machine, which has not these directories",
                 hint="copy what is needed into the project",
             )
-        folder = paths.work(session)
-        mounts += mount_directories(options.add_dirs, hidden=policy.workspace.hidden, folder=folder)
-    return mounts
+        return mount_directories(
+            self.options.add_dirs,
+            hidden=self.policy.workspace.hidden,
+            folder=self.paths.work(workspace.session),
+        )

@@ -19,8 +19,8 @@ from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.image_context import sandbox_image_name
 from orchestrator.engine.labels import OWNER, owner_label
 from orchestrator.errors import ConfigError
-from orchestrator.harness.box_spec import Tenant, box_spec, require_posture
-from orchestrator.harness.luggage import pack
+from orchestrator.harness.box_spec import box_spec, require_posture
+from orchestrator.harness.luggage import Luggage
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.tidying import tidying
 from orchestrator.policy.effective import EffectivePolicy
@@ -76,41 +76,25 @@ async def open_room(
             note(escape_terminal(line))
         image = options.image or policy.sandbox.image or sandbox_image_name(asset("sandbox-image"))
         digest = await lifecycle.image_digest(image)
+        wanted = WorkspaceSpec(
+            session=session,
+            directory=options.directory,
+            mode=mode,
+            image=image,
+            protected=policy.workspace.protected,
+            hidden=policy.workspace.hidden,
+            disk_bytes=policy.sandbox.disk,
+            labels={OWNER: owner_label()},
+        )
         workspace, prepared = await to_thread.run_sync(
-            lambda: prepare_workspace(
-                WorkspaceSpec(
-                    session=session,
-                    directory=options.directory,
-                    mode=mode,
-                    image=image,
-                    protected=policy.workspace.protected,
-                    hidden=policy.workspace.hidden,
-                    disk_bytes=policy.sandbox.disk,
-                    labels={OWNER: owner_label()},
-                ),
-                paths=paths,
-                engine=engine,
-            )
+            lambda: prepare_workspace(wanted, paths=paths, engine=engine)
         )
         for line in prepared.notices:
             note(escape_terminal(line))
         unused = stack.enter_context(_Unused(session, paths, engine, resumed=_resumes(options)))
         stack.push_async_callback(_stop, lifecycle, session)
-        luggage = await to_thread.run_sync(
-            lambda: pack(
-                options,
-                policy,
-                prepared,
-                paths=paths,
-                engine=engine,
-                session=session,
-                image=image,
-                labels={OWNER: owner_label()},
-            )
-        )
-        tenant = Tenant(
-            prepared.uid, prepared.gid, (*prepared.mounts, *luggage), options.environment
-        )
+        luggage = Luggage(options, policy, paths=paths, engine=engine)
+        tenant = await to_thread.run_sync(lambda: luggage.tenant(wanted, prepared))
         box = await lifecycle.start(box_spec(policy, tenant, session=session, image=image))
         posture = await box.probe()
         require_posture(policy, posture)

@@ -59,10 +59,10 @@ class World:
         path.write_text(yaml.safe_dump({"version": 1, "turns": list(turns), **top}))
         return f"scripted:{path}"
 
-    def run(self, *arguments, env=None, stdin=None, timeout=100):
+    def run(self, *arguments, env=None, stdin=None, timeout=100, cwd=None):
         done = subprocess.run(
             [GLOVEBOX, *arguments],
-            cwd=self.project,
+            cwd=cwd or self.project,
             env=self.env(**(env or {})),
             stdin=subprocess.DEVNULL if stdin is None else None,
             input=stdin,
