@@ -21,6 +21,14 @@ class Attachment:
         self._keep = keep
         self._closed = False
 
+    def detach(self) -> socket.socket:
+        """Return the stream for another process to go on with; this one lets go of it unseen."""
+        passed = self.socket.dup()
+        self._closed = True
+        self.socket.close()
+        self._drop()
+        return passed
+
     def close(self) -> None:
         """Let go; the container sees the end of its standard input."""
         if self._closed:
@@ -29,6 +37,14 @@ class Attachment:
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
+        self._drop()
+
+    @property
+    def direct(self) -> bool:
+        """True where the socket leads to the engine without a pump of this process."""
+        return self._keep is not None
+
+    def _drop(self) -> None:
         close = getattr(self._keep, "close", None)
         if close is not None:
             with suppress(OSError):

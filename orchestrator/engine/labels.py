@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -11,6 +12,8 @@ KIND = "glovebox.kind"
 
 BOX = "box"
 """The kind of a session's container; ``volumes`` names the others."""
+LEASE = "lease:"
+"""How the label of an owner begins that is no process but a locked file."""
 
 _PROC = Path("/proc")
 _START_FIELD = 19
@@ -34,8 +37,10 @@ def is_alive(owner: str, *, same_machine: bool = True, proc: Path = _PROC) -> bo
 
     A label of another machine's or another pid namespace's process says nothing here, so its
     things are left alone. ``same_machine`` tells whether only this machine uses the engine: then
-    another boot id is that of an earlier boot.
+    another boot id is that of an earlier boot. A lease is alive while its file is locked.
     """
+    if owner.startswith(LEASE):
+        return _is_leased(owner, same_machine=same_machine, proc=proc)
     parts = owner.split(":")
     if len(parts) != 4 or not (parts[0].isdecimal() and parts[1].isdecimal()):
         return False
@@ -45,6 +50,49 @@ def is_alive(owner: str, *, same_machine: bool = True, proc: Path = _PROC) -> bo
     if namespace != _namespace(proc):
         return True
     return _start_time(int(pid), proc) == int(start)
+
+
+def lease_label(path: Path, *, proc: Path = _PROC) -> str:
+    """Return the owner label of what belongs to whoever holds the lock of a file.
+
+    ``lease:boot id:mount namespace:path``; ``lease.Lease`` is the lock.
+    """
+    return f"{LEASE}{_boot_id(proc)}:{_mount_namespace(proc)}:{path}"
+
+
+def is_locked(path: Path) -> bool:
+    """False only where the file is known to be gone, or known to be locked by nobody."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        # Another user's, most likely.
+        return True
+    try:
+        # Shared, so that two who look at the same time do not see each other.
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def _is_leased(owner: str, *, same_machine: bool, proc: Path) -> bool:
+    parts = owner.removeprefix(LEASE).split(":", 2)
+    if len(parts) != 3 or not parts[2].startswith("/"):
+        return False
+    boot, namespace, path = parts
+    if boot != _boot_id(proc):
+        return not same_machine
+    # In another mount namespace the path may name another file, or none.
+    return namespace != _mount_namespace(proc) or is_locked(Path(path))
+
+
+def _mount_namespace(proc: Path) -> str:
+    link = str((proc / "self/ns/mnt").readlink())
+    return link.removeprefix("mnt:[").removesuffix("]")
 
 
 def _boot_id(proc: Path) -> str:

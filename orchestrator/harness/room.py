@@ -13,15 +13,12 @@ from typing import Any, Self
 import anyio
 from anyio import to_thread
 
-from orchestrator.config.assets import asset
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine, connect
-from orchestrator.engine.image_context import sandbox_image_name
-from orchestrator.engine.labels import OWNER, owner_label
-from orchestrator.errors import ConfigError
-from orchestrator.harness.box_spec import box_spec, require_posture
+from orchestrator.harness.box_spec import require_posture
 from orchestrator.harness.luggage import Luggage
 from orchestrator.harness.options import RunOptions
+from orchestrator.harness.plan import RoomPlan
 from orchestrator.harness.tidying import tidying
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.sandbox.docker_driver import DockerLifecycle
@@ -33,7 +30,7 @@ from orchestrator.workspace.handover import read_changes
 from orchestrator.workspace.node import Change, WorkspaceMode
 from orchestrator.workspace.opening import drop_workspace, prepare_workspace
 from orchestrator.workspace.recover import recover
-from orchestrator.workspace.workspace import Workspace, WorkspaceSpec
+from orchestrator.workspace.workspace import Workspace
 
 Note = Callable[[str], None]
 
@@ -66,7 +63,9 @@ async def open_room(
     options: RunOptions, policy: EffectivePolicy, paths: Paths, *, session: SessionId, note: Note
 ) -> AsyncIterator[Room]:
     """Bring the box up; on leaving it is gone, whatever happened inside."""
-    mode = _mode(options, policy)
+    plan = RoomPlan(options, policy, session)
+    # Refused before anything is made.
+    _ = plan.mode
     async with AsyncExitStack() as stack:
         engine = await to_thread.run_sync(lambda: connect(environ=os.environ))
         stack.callback(engine.close)
@@ -74,18 +73,8 @@ async def open_room(
         await stack.enter_async_context(tidying(lifecycle, note))
         for line in await to_thread.run_sync(recover, paths, engine):
             note(escape_terminal(line))
-        image = options.image or policy.sandbox.image or sandbox_image_name(asset("sandbox-image"))
-        digest = await lifecycle.image_digest(image)
-        wanted = WorkspaceSpec(
-            session=session,
-            directory=options.directory,
-            mode=mode,
-            image=image,
-            protected=policy.workspace.protected,
-            hidden=policy.workspace.hidden,
-            disk_bytes=policy.sandbox.disk,
-            labels={OWNER: owner_label()},
-        )
+        digest = await lifecycle.image_digest(plan.image)
+        wanted = plan.workspace()
         workspace, prepared = await to_thread.run_sync(
             lambda: prepare_workspace(wanted, paths=paths, engine=engine)
         )
@@ -95,7 +84,7 @@ async def open_room(
         stack.push_async_callback(_stop, lifecycle, session)
         luggage = Luggage(options, policy, paths=paths, engine=engine)
         tenant = await to_thread.run_sync(lambda: luggage.tenant(wanted, prepared))
-        box = await lifecycle.start(box_spec(policy, tenant, session=session, image=image))
+        box = await lifecycle.start(plan.box(tenant))
         posture = await box.probe()
         require_posture(policy, posture)
         unused.used = True
@@ -133,19 +122,6 @@ def _resumes(options: RunOptions) -> bool:
 async def _stop(lifecycle: Lifecycle, session: SessionId) -> None:
     with anyio.CancelScope(shield=True):
         await lifecycle.stop(session)
-
-
-def _mode(options: RunOptions, policy: EffectivePolicy) -> WorkspaceMode:
-    """Return the mode: the flag's where policy lets it choose, else policy's."""
-    if options.workspace is None:
-        return policy.workspace.mode
-    allowed = policy.workspace.modes
-    if options.workspace not in allowed:
-        raise ConfigError(
-            f"--workspace {options.workspace}: policy {policy.name} allows {', '.join(allowed)}",
-            hint="workspace.modes of the policy decides",
-        )
-    return options.workspace
 
 
 def _row(change: Change) -> dict[str, Any]:

@@ -18,7 +18,6 @@ import anyio
 from anyio import to_thread
 
 from orchestrator.audit.log import AuditLog
-from orchestrator.config.assets import asset
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
 from orchestrator.confirmation.gate import Confirmer
@@ -32,6 +31,7 @@ from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.keys import open_key_store
 from orchestrator.harness.luggage import check_environment, check_luggage, with_read_roots
 from orchestrator.harness.options import RunOptions
+from orchestrator.harness.plan import policy_of
 from orchestrator.harness.project import check_project
 from orchestrator.harness.record import Record, open_record
 from orchestrator.harness.room import Room, open_room
@@ -40,7 +40,6 @@ from orchestrator.model.client import ModelClient
 from orchestrator.model.factory import open_model
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.evaluate import evaluate
-from orchestrator.policy.load import load_policy
 from orchestrator.prompts.build import PromptFacts, system_prompt
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.schema.event import ErrorRaised, Observer, Retry, SessionStart
@@ -71,9 +70,7 @@ async def open_session(
 ) -> AsyncIterator[Session]:
     """Bring everything up; on leaving, end the box, sign the audit's end and close the files."""
     check_project(options.directory, home=Path.home().resolve(), state=paths.state.resolve())
-    policy = load_policy(
-        options.policies, search=asset("policies"), user_file=paths.config / "policy.yaml"
-    )
+    policy = policy_of(options, paths)
     _check_model(policy, options.model)
     check_luggage(options, policy, state=paths.state.resolve())
     policy = with_read_roots(policy, options)

@@ -97,11 +97,17 @@ class Call:
 class Calls:
     """All of one box's; every frame from the box goes through ``take``."""
 
-    def __init__(self) -> None:
+    def __init__(self, latest: int = 0) -> None:
+        """``latest`` is the number of the last call that an earlier owner of the box made."""
         self._link: Link | None = None
         self._open: dict[int, Call] = {}
-        self._latest = 0
+        self.latest = latest
         self.failure: BoxError | None = None
+
+    @property
+    def idle(self) -> bool:
+        """True where no call is open."""
+        return not self._open
 
     def send_over(self, link: Link) -> None:
         """Name the connection that requests go out on."""
@@ -115,8 +121,8 @@ class Calls:
             raise RuntimeError("send() before send_over()")
         if len(self._open) >= MAX_CALLS:
             raise BoxError(f"box: at most {MAX_CALLS} calls at a time")
-        self._latest += 1
-        call = Call(self._latest, str(body["kind"]), on_output)
+        self.latest += 1
+        call = Call(self.latest, str(body["kind"]), on_output)
         if call.credit:
             body = {**body, "credit": call.credit}
         self._open[call.number] = call

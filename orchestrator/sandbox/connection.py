@@ -16,8 +16,9 @@ from orchestrator.errors import BoxError
 from orchestrator.sandbox.calls import Calls
 from orchestrator.sandbox.engine_stream import EngineStream
 from orchestrator.sandbox.frames import HELLO, PONG, READY, TOKEN, Frame
+from orchestrator.sandbox.handoff import Held
 from orchestrator.sandbox.heart import Heart, Pulse
-from orchestrator.sandbox.hello import Ready, parse_ready
+from orchestrator.sandbox.hello import VERSION, Ready, parse_ready
 from orchestrator.sandbox.link import READ_SIZE, Link
 from orchestrator.schema.terminal_text import escape_terminal
 
@@ -32,7 +33,7 @@ LAST_WORDS_S = 0.2
 class Connection:
     """Everything that is open towards one box; ``close`` ends the box as well."""
 
-    def __init__(self, attachment: Attachment, heart: Heart) -> None:
+    def __init__(self, attachment: Attachment, heart: Heart, *, latest: int = 0) -> None:
         """Take an attachment over, made before the container starts."""
         self._attachment = attachment
         self._heart = heart
@@ -46,8 +47,39 @@ class Connection:
         self._changed = anyio.Event()
         self._closed = False
         self._ended = False
-        self.calls = Calls()
+        self.calls = Calls(latest)
         self.token = secrets.token_hex(32)
+
+    @classmethod
+    def take_over(cls, held: Held, heart: Heart) -> Connection:
+        """Go on with a box that was greeted elsewhere; ``hand_over`` is the other end of this."""
+        lifeline = Attachment(held.lifeline, held.lifeline)
+        connection = cls(lifeline, heart, latest=held.latest)
+        connection._ready = Ready(version=VERSION, transport="socket", problem=None)
+        connection._listen_for_calls(held.calls)
+        connection._lifeline.open(connection._take, connection._fail)
+        connection._pulse = heart.add(connection._lifeline, connection._on_silence)
+        # At once: the box has heard nothing since the other one let go.
+        connection._lifeline.ping()
+        return connection
+
+    def hand_over(self) -> Held | None:
+        """Let go of the box without ending it; None, and it ends, where that cannot be."""
+        link, sock = self._call_link, self._call_socket
+        if self._closed or link is None or sock is None or not self._attachment.direct:
+            self.close()
+            return None
+        if self._pulse is not None:
+            self._heart.remove(self._pulse)
+        link.close()
+        self._lifeline.close()
+        # Only now does nobody send any more, the heart's thread included.
+        if not (self.calls.idle and link.idle and self._lifeline.idle):
+            self.close()
+            return None
+        self._closed = True
+        self.calls.fail(BoxError("box: it was handed over"))
+        return Held(self._attachment.detach(), sock, self.calls.latest)
 
     async def greet(self, hello: bytes, listener: socket.socket | None) -> Ready:
         """Introduce the host and return when requests can go out."""
@@ -65,7 +97,7 @@ class Connection:
         elif listener is None:
             raise BoxError("box: its tool server called a socket that does not exist")
         else:
-            self.calls.send_over(await self._accept(listener))
+            await self._accept(listener)
         return self._ready
 
     async def end(self, seconds: float) -> bool:
@@ -117,8 +149,14 @@ class Connection:
         else:
             raise BoxError(f"box: frame of kind {frame.kind} on its lifeline")
 
-    async def _accept(self, listener: socket.socket) -> Link:
-        """Return the connection that knows the token; who does not know it is turned away."""
+    def _listen_for_calls(self, sock: socket.socket, link: Link | None = None) -> None:
+        self._call_socket = sock
+        self._call_link = link or Link(sock)
+        self._call_link.open(self.calls.take, self._on_call_end)
+        self.calls.send_over(self._call_link)
+
+    async def _accept(self, listener: socket.socket) -> None:
+        """Take the connection that knows the token; who does not know it is turned away."""
         with anyio.move_on_after(CALL_S):
             while True:
                 await anyio.wait_readable(listener)
@@ -126,9 +164,8 @@ class Connection:
                 sock.setblocking(False)
                 link = Link(sock)
                 if await self._knows_token(link):
-                    self._call_link, self._call_socket = link, sock
-                    link.open(self.calls.take, self._on_call_end)
-                    return link
+                    self._listen_for_calls(sock, link)
+                    return
                 link.close()
                 sock.close()
         raise BoxError("box: its tool server did not call although it said so")

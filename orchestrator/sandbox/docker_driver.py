@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,6 +32,7 @@ from orchestrator.sandbox.box import Box
 from orchestrator.sandbox.connection import Connection
 from orchestrator.sandbox.container_spec import Ground, ImageConfig, container_options
 from orchestrator.sandbox.driver import BoxSpec
+from orchestrator.sandbox.handoff import HandedBox
 from orchestrator.sandbox.heart import Heart
 from orchestrator.sandbox.hello import Ready, hello_bytes
 from orchestrator.sandbox.runtime_dir import SocketDirectory, runtime_root, sweep
@@ -49,6 +50,7 @@ class Started:
 
     container: str
     connection: Connection | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 class DockerLifecycle:
@@ -110,6 +112,22 @@ class DockerLifecycle:
         ):
             await self._remove(started.container)
 
+    async def hand_over(self, session: SessionId) -> HandedBox | None:
+        """Let go of a started box for another process to take over; None, and gone, if it cannot be."""
+        started = self._started[session]
+        held = started.connection.hand_over() if started.connection is not None else None
+        if held is None:
+            await self.stop(session)
+            return None
+        del self._started[session]
+        return HandedBox(started.container, started.facts, held)
+
+    def take_over(self, spec: BoxSpec, handed: HandedBox) -> Box:
+        """Go on with a box that another process started from an equal spec."""
+        connection = Connection.take_over(handed.held, self._heart)
+        self._started[spec.session] = Started(handed.container, connection, handed.facts)
+        return Box(spec, connection.calls, handed.facts)
+
     async def image_digest(self, image: str) -> Digest:
         """Return the content digest the image name stands for; EngineError when it is missing."""
         return await _threaded(lambda: image_digest(self._engine, image))
@@ -129,7 +147,7 @@ class DockerLifecycle:
     ) -> Box:
         digest, image = await _threaded(lambda: _image(self._engine, spec.image))
         ground = Ground(
-            owner=owner_label(),
+            owner=spec.owner or owner_label(),
             seccomp=self._seccomp.read_text(),
             socket_directory=str(directory.leaf) if directory else None,
             image=image,
@@ -142,7 +160,8 @@ class DockerLifecycle:
             spec, image.environment, token=connection.token, has_socket=directory is not None
         )
         ready = await self._bring_up(spec.session, hello, directory)
-        return Box(spec, connection.calls, _facts(info, spec, digest, ready))
+        facts = self._started[spec.session].facts = _facts(info, spec, digest, ready)
+        return Box(spec, connection.calls, facts)
 
     async def _create(self, spec: BoxSpec, options: dict[str, Any]) -> Connection:
         name = f"glovebox-{spec.session}"

@@ -54,6 +54,8 @@ class BoxSpec:
     environment: dict[str, str] = field(default_factory=dict)
     """Listed variables for commands; nothing of the host's environment is added."""
     labels: dict[str, str] = field(default_factory=dict)
+    owner: str | None = None
+    """Label of whose the box is, for reaping; None is this process."""
 
 
 class PathRefusedError(Exception):

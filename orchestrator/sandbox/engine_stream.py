@@ -22,6 +22,11 @@ class EngineStream:
         self._kind = 0
         self._errors = bytearray()
 
+    @property
+    def idle(self) -> bool:
+        """True between two pieces."""
+        return not self._header and self._left == 0
+
     def feed(self, data: bytes) -> bytes:
         """Return what the container wrote to standard output."""
         out = bytearray()

@@ -64,6 +64,11 @@ class Decoder:
         self._parts: dict[int, bytearray] = {}
         self._held = 0
 
+    @property
+    def idle(self) -> bool:
+        """True between two messages."""
+        return not self._buffer and not self._parts
+
     def feed(self, data: bytes) -> list[Frame]:
         """Return the messages that ``data`` completes."""
         buffer = self._buffer
@@ -107,6 +112,11 @@ class Outbox:
         self._queues: dict[int, deque[bytes]] = {}
         self._turns: deque[int] = deque()
         self._current = memoryview(b"")
+
+    @property
+    def idle(self) -> bool:
+        """True where nothing waits."""
+        return not self._current and not self._turns
 
     def put(self, call: int, frames: list[bytes]) -> None:
         """Queue the frames of one message."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
@@ -13,7 +13,7 @@ from orchestrator.errors import BoxError
 from orchestrator.sandbox.container_spec import HOME, SOCKET_MOUNT, writable_places
 from orchestrator.sandbox.driver import BoxSpec
 
-VERSION = 1
+VERSION: Final = 1
 """Of the wire and of the hello; host and image must have the same."""
 SPILL_DIRECTORY = "/tmp/.glovebox-spill"  # noqa: S108 - in the box
 OUTPUT_LIMIT = 128 * 1024 * 1024

@@ -25,6 +25,11 @@ OnEnd = Callable[[BoxError], None]
 class Unwrap(Protocol):
     """Takes the box's own bytes out of what an engine wraps around them."""
 
+    @property
+    def idle(self) -> bool:
+        """True where no piece is half taken."""
+        ...
+
     def feed(self, data: bytes) -> bytes:
         """Return the payload in ``data``, which may end anywhere."""
         ...
@@ -74,6 +79,13 @@ class Link:
             # What does not go now goes with the next message or heartbeat.
             with suppress(OSError):
                 self._flush()
+
+    @property
+    def idle(self) -> bool:
+        """True where no message is half read or half sent, so that another may go on here."""
+        with self._lock:
+            whole = self._unwrap is None or self._unwrap.idle
+            return whole and self._decoder.idle and self._outbox.idle
 
     def close(self) -> None:
         """Stop listening; nothing is called after this."""

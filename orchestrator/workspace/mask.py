@@ -10,6 +10,8 @@ from pathlib import Path
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.tree import Tree
 
+_Look = tuple[int, int, int, int, bytes]
+"""Mode, uid, gid, device, content."""
 _WHITEOUT = os.makedev(0, 0)
 _TO_FILL = 0o700
 """Rights that a plain user needs until everything is in its place."""
@@ -33,6 +35,41 @@ def build_mask(mask: Path, tree: Tree, hidden: Iterable[str]) -> None:
     for target, info in reversed(made):
         target.chmod(stat.S_IMODE(info.st_mode))
         os.utime(target, ns=(info.st_atime_ns, info.st_mtime_ns))
+
+
+def refresh_mask(mask: Path, now: Path) -> bool:
+    """Give a mask the times of one that was just built; False where they differ in more.
+
+    Only for a mask that no box has looked at yet.
+    """
+    old, new = _looks(mask), _looks(now)
+    if {path: look for path, (look, _) in old.items()} != {
+        path: look for path, (look, _) in new.items()
+    }:
+        return False
+    for path, (_, times) in new.items():
+        os.utime(mask / path, ns=times, follow_symlinks=False)
+    return True
+
+
+def _looks(mask: Path) -> dict[str, tuple[_Look, tuple[int, int]]]:
+    """Return what the box would see of each name, and its times."""
+    found = {}
+    waiting = [""]
+    while waiting:
+        above = waiting.pop()
+        with os.scandir(mask / above) as entries:
+            for entry in entries:
+                path = f"{above}/{entry.name}" if above else entry.name
+                info = entry.stat(follow_symlinks=False)
+                content = b""
+                if stat.S_ISDIR(info.st_mode):
+                    waiting.append(path)
+                elif stat.S_ISREG(info.st_mode):
+                    content = (mask / path).read_bytes()
+                look = (info.st_mode, info.st_uid, info.st_gid, info.st_rdev, content)
+                found[path] = (look, (info.st_atime_ns, info.st_mtime_ns))
+    return found
 
 
 def _copy_directory(mask: Path, tree: Tree, path: str) -> list[tuple[Path, os.stat_result]]:

@@ -128,15 +128,16 @@ def _new_record(spec: WorkspaceSpec, folder: Path, engine: Engine) -> tuple[Work
         gid=gid,
         volume=volume_name(spec.session),
         image=spec.image,
-        started_ns=_file_clock_ns(folder),
+        started_ns=file_clock_ns(folder),
         protected=spec.protected,
         hidden=spec.hidden,
         disk_bytes=spec.disk_bytes,
+        warm=spec.warm,
     )
     return record, notice
 
 
-def _file_clock_ns(folder: Path) -> int:
+def file_clock_ns(folder: Path) -> int:
     """Return now by the clock that stamps files, which runs behind the finer system clock."""
     marker = folder / "started"
     marker.touch(mode=0o600)

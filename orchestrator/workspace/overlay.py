@@ -21,7 +21,7 @@ from orchestrator.schema.mount import Mount
 from orchestrator.workspace.assemble import assemble
 from orchestrator.workspace.conflicts import SinceStart
 from orchestrator.workspace.globs import path_globs
-from orchestrator.workspace.mask import build_mask
+from orchestrator.workspace.mask import build_mask, refresh_mask
 from orchestrator.workspace.matches import find_matches
 from orchestrator.workspace.node import ChangeSet, Node, fingerprint
 from orchestrator.workspace.overlay_work import clear_work
@@ -56,6 +56,25 @@ class OverlayWorkspace:
         save_record(folder, record)
         mount = Mount("volume", record.volume, WORKDIR)
         return Prepared("overlay", (mount,), record.uid, record.gid)
+
+    def stale(self) -> str:
+        """Return why layers that nobody has looked at yet do not fit the host; empty where they do.
+
+        The host's files need no check: the kernel looks at them when the box first does.
+        """
+        record, folder = self.site.record, self.site.folder
+        with open_tree(Path(record.directory)) as tree:
+            info, upper = os.fstat(tree.fd), self._upper.stat()
+            if info.st_ino != record.inode:
+                return "the directory was replaced by another"
+            if (info.st_mode & 0o777, info.st_uid) != (upper.st_mode & 0o777, upper.st_uid):
+                return "the directory's mode or owner changed"
+            if any(self._upper.iterdir()):
+                return "something was written in the box already"
+            self._make_mask(folder / "mask.now", tree)
+        fits = refresh_mask(folder / "mask", folder / "mask.now")
+        sweep(folder / "mask.now")
+        return "" if fits else "the hidden files are others by now"
 
     def changes(self) -> ChangeSet:
         """Walk the upper directory; no engine is asked."""
@@ -115,9 +134,12 @@ class OverlayWorkspace:
         lower.unlink(missing_ok=True)
         # By a link, whatever characters the directory's own path has.
         lower.symlink_to(record.directory)
-        sweep(folder / "mask")
-        (folder / "mask").mkdir()
-        build_mask(folder / "mask", tree, find_matches(tree, path_globs(record.hidden)))
+        self._make_mask(folder / "mask", tree)
+
+    def _make_mask(self, mask: Path, tree: Tree) -> None:
+        sweep(mask)
+        mask.mkdir()
+        build_mask(mask, tree, find_matches(tree, path_globs(self.site.record.hidden)))
 
     def _own(self, path: Path) -> None:
         path.mkdir(exist_ok=True)

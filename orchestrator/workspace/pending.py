@@ -49,5 +49,5 @@ def _records(paths: Paths) -> Iterator[WorkspaceRecord]:
             record = load_record(path.parent)
         except WorkspaceError:
             continue
-        if record is not None:
+        if record is not None and not record.warm:
             yield record

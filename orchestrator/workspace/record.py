@@ -16,6 +16,8 @@ from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.node import WorkspaceMode
 
 RECORD = "workspace.json"
+LEASE = "lease"
+"""Locked by whoever keeps a warm box on the workspace."""
 _LOCK = "lock"
 
 
@@ -43,6 +45,8 @@ class WorkspaceRecord(BaseModel):
     hidden: tuple[str, ...] = ()
     disk_bytes: int
     """How much the box may hand back."""
+    warm: bool = False
+    """Prepared before anybody asked for it: no session's yet, and nothing in it."""
     applied: dict[str, str] = {}
     """Path to the fingerprint of what an earlier apply left there; overlay only."""
 

@@ -34,6 +34,8 @@ class WorkspaceSpec:
     disk_bytes: int = Limits().bytes
     labels: Mapping[str, str] = field(default_factory=dict)
     """For the containers that copy; they are gone when a call returns."""
+    warm: bool = False
+    """Prepare it for a session that does not exist yet."""
 
 
 @dataclass(frozen=True, slots=True)

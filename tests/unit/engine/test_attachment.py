@@ -36,6 +36,19 @@ def test_closing_is_seen_by_the_engine_at_once(ends):
     assert engine.recv(10) == b""
 
 
+def test_detached_stream_goes_on(ends):
+    """Another process is handed it; the engine sees nothing of that."""
+    attachment, engine = ends
+    assert attachment.direct
+    with attachment.detach() as passed:
+        attachment.close()
+        passed.send(b"still here")
+
+        assert engine.recv(100) == b"still here"
+        assert passed.get_inheritable() is False
+    assert engine.recv(10) == b""
+
+
 def test_what_the_socket_hangs_on_is_closed_too():
     """The SDK keeps the connection in a response of its own."""
     ours, other = socket.socketpair()
