@@ -9,13 +9,14 @@ import anyio
 
 from orchestrator.errors import BoxError
 from orchestrator.sandbox.calls import Call, Calls
-from orchestrator.sandbox.driver import BoxSpec, OnOutput, PathRefusedError
+from orchestrator.sandbox.driver import BoxSpec, BoxStream, OnOutput, PathRefusedError
 from orchestrator.sandbox.frames import MAX_MESSAGE
 from orchestrator.sandbox.posture import posture_of
 from orchestrator.sandbox.results import Findings
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import Posture
 from orchestrator.schema.request import ExecRequest, FileRequest, Request, WriteRequest, to_wire
+from orchestrator.schema.stream import StreamTarget
 
 FILE_TIME_S = 30.0
 """The server's own limit for a file request."""
@@ -64,6 +65,16 @@ class Box:
             raise BoxError(f"box: the probe failed ({outcome.error})")
         found = Findings.model_validate(outcome.data)
         return posture_of(found, self._spec, self._facts)
+
+    async def open_stream(self, target: StreamTarget) -> BoxStream:
+        """Return a stream that is open; StreamRefusedError where there is nothing at its end."""
+        stream = self._calls.open_stream(target)
+        try:
+            await stream.opened()
+        except anyio.get_cancelled_exc_class():
+            await stream.close()
+            raise
+        return stream
 
     async def _call(
         self, body: dict[str, Any], *, on_output: OnOutput | None, seconds: float

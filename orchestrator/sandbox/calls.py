@@ -1,4 +1,4 @@
-"""The calls that are under way in one box: which frame belongs to whom, and what it may hold."""
+"""What is under way in one box, calls and streams: which frame belongs to whom, and may it be."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from orchestrator.sandbox.frames import (
     CANCEL,
     CREDIT,
     MAX_CALLS,
+    OPEN,
     OUTPUT,
     REQUEST,
     RESULT,
     U32,
+    WINDOW,
     Frame,
 )
 from orchestrator.sandbox.link import Link
 from orchestrator.sandbox.results import parse_answer, wire_bytes
+from orchestrator.sandbox.streams import OpenedStream, target_body
 from orchestrator.schema.outcome import Outcome
-
-WINDOW = 256 * 1024
-"""Bytes of output that the box may send ahead of the host's reading."""
+from orchestrator.schema.stream import StreamTarget
 
 
 class Call:
@@ -100,7 +101,7 @@ class Calls:
     def __init__(self, latest: int = 0) -> None:
         """``latest`` is the number of the last call that an earlier owner of the box made."""
         self._link: Link | None = None
-        self._open: dict[int, Call] = {}
+        self._open: dict[int, Call | OpenedStream] = {}
         self.latest = latest
         self.failure: BoxError | None = None
 
@@ -115,19 +116,21 @@ class Calls:
 
     def send(self, body: dict[str, Any], on_output: OnOutput | None = None) -> Call:
         """Send one request; raises where the box is gone already."""
-        if self.failure is not None:
-            raise BoxError(self.failure.message, hint=self.failure.hint)
-        if self._link is None:
-            raise RuntimeError("send() before send_over()")
-        if len(self._open) >= MAX_CALLS:
-            raise BoxError(f"box: at most {MAX_CALLS} calls at a time")
-        self.latest += 1
+        link = self._usable()
         call = Call(self.latest, str(body["kind"]), on_output)
         if call.credit:
             body = {**body, "credit": call.credit}
         self._open[call.number] = call
-        self._link.send(call.number, REQUEST, wire_bytes(body))
+        link.send(call.number, REQUEST, wire_bytes(body))
         return call
+
+    def open_stream(self, target: StreamTarget) -> OpenedStream:
+        """Ask for a stream, which is to be waited for; raises where the box is gone already."""
+        link = self._usable()
+        stream = OpenedStream(self.latest, link.send)
+        self._open[self.latest] = stream
+        link.send(self.latest, OPEN, wire_bytes(target_body(target)))
+        return stream
 
     def cancel(self, call: Call) -> None:
         """Ask the box to end a call; its result still comes."""
@@ -135,11 +138,14 @@ class Calls:
             self._link.send(call.number, CANCEL)
 
     def take(self, frame: Frame) -> None:
-        """Act on a frame; raises BoxError for one that fits no call."""
+        """Act on a frame; raises BoxError for one that fits nothing."""
         call = self._open.get(frame.call)
         if call is None:
             raise BoxError(f"box: answered call {frame.call}, which is not open")
-        if frame.kind == OUTPUT:
+        if isinstance(call, OpenedStream):
+            if call.take(frame):
+                del self._open[frame.call]
+        elif frame.kind == OUTPUT:
             call.take_output(frame.payload)
             renewed = call.renew()
             if renewed and self._link is not None:
@@ -156,3 +162,14 @@ class Calls:
         waiting, self._open = list(self._open.values()), {}
         for call in waiting:
             call.fail(self.failure)
+
+    def _usable(self) -> Link:
+        """Return the connection, with a new number taken."""
+        if self.failure is not None:
+            raise BoxError(self.failure.message, hint=self.failure.hint)
+        if self._link is None:
+            raise RuntimeError("send() before send_over()")
+        if len(self._open) >= MAX_CALLS:
+            raise BoxError(f"box: at most {MAX_CALLS} calls at a time")
+        self.latest += 1
+        return self._link

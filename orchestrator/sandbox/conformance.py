@@ -13,7 +13,14 @@ from dataclasses import dataclass
 import anyio
 
 from orchestrator.errors import BoxError, EngineError
-from orchestrator.sandbox.driver import BoxSpec, Executor, Lifecycle, PathRefusedError
+from orchestrator.sandbox.driver import (
+    BoxSpec,
+    BoxStream,
+    Lifecycle,
+    PathRefusedError,
+    RunningBox,
+    StreamRefusedError,
+)
 from orchestrator.sandbox.scripted import CONTROLS, Reply
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.request import (
@@ -26,12 +33,14 @@ from orchestrator.schema.request import (
     Replacement,
     WriteRequest,
 )
+from orchestrator.schema.stream import TcpTarget, TerminalSize, TerminalTarget
 
 COMMANDS = {
     "echo hello": Reply("hello\n"),
     "echo hüll; exit 3": Reply("hüll\n", exit_code=3),
     "sleep 0.3": Reply(seconds=0.3),
     "sleep 30": Reply(seconds=30.0),
+    "cat": Reply(echoes=True),
 }
 
 
@@ -41,11 +50,17 @@ class Subject:
 
     lifecycle: Lifecycle
     spec: BoxSpec
-    box: Executor
+    box: RunningBox
 
     async def run(self, command: str, timeout_s: float = 20.0) -> Outcome:
         """Run a command in the workspace."""
         return await self.box.execute(ExecRequest(command, self.spec.workdir, timeout_s))
+
+    async def terminal(self, command: str) -> BoxStream:
+        """Open a terminal with a command on it."""
+        return await self.box.open_stream(
+            TerminalTarget(TerminalSize(), self.spec.workdir, command)
+        )
 
     def path(self, name: str) -> str:
         """Return the path of a name in the workspace."""
@@ -56,6 +71,14 @@ def expect(found: object, wanted: object, what: str) -> None:
     """Raise where what was found is not what is wanted."""
     if found != wanted:
         raise AssertionError(f"{what}: expected {wanted!r}, got {found!r}")
+
+
+async def read_all(stream: BoxStream) -> bytes:
+    """Return all that is still to come."""
+    whole = b""
+    while piece := await stream.receive():
+        whole += piece
+    return whole
 
 
 async def check_commands(subject: Subject) -> None:
@@ -160,16 +183,66 @@ async def check_probe(subject: Subject) -> None:
     expect({type(held) for held in posture.controls.values()}, {bool}, "kinds")
 
 
+async def check_terminal(subject: Subject) -> None:
+    """What a command prints on its terminal arrives, and its exit code."""
+    for command, words, code in (("echo hello", "hello", 0), ("echo hüll; exit 3", "hüll", 3)):
+        stream = await subject.terminal(command)
+        expect((await read_all(stream)).decode().strip(), words, "shown")
+        expect((await stream.close()).exit_code, code, "exit code")
+
+
+async def check_typing(subject: Subject) -> None:
+    """What is typed reaches the command; a terminal takes any size."""
+    stream = await subject.terminal("cat")
+    stream.resize(TerminalSize(200, 50))
+    await stream.send("grüß\n".encode())
+    await stream.send(b"\x04", last=True)
+    shown = (await read_all(stream)).decode()
+    expect("grüß" in shown, True, f"typed text in {shown!r}")
+    expect((await stream.close()).exit_code, 0, "exit code at Ctrl-D")
+    await stream.send(b"dropped")
+
+
+async def check_hang_up(subject: Subject) -> None:
+    """Closing a terminal ends what runs on it, and the box goes on."""
+    began = time.monotonic()
+    stream = await subject.terminal("sleep 30")
+    end = await stream.close()
+    expect((end.exit_code, end.reason), (None, "cancelled"), "end")
+    if time.monotonic() - began > 10:
+        raise AssertionError("closing waited for the command")
+    expect(await stream.close(), end, "closed again")
+    await check_commands(subject)
+
+
+async def check_no_server(subject: Subject) -> None:
+    """A port that nobody listens on is a refusal, not a failure of the box."""
+    try:
+        await subject.box.open_stream(TcpTarget(9))
+    except StreamRefusedError as err:
+        expect("refused" in str(err), True, f"reason in {err}")
+        return
+    raise AssertionError("a port without a server was opened")
+
+
 async def check_end(subject: Subject) -> None:
-    """After ``stop`` every call raises BoxError, and a second ``stop`` does nothing."""
+    """After ``stop`` every call and stream raises BoxError; a second ``stop`` does nothing."""
+    stream = await subject.terminal("cat")
     await subject.lifecycle.stop(subject.spec.session, gone=False)
     await subject.lifecycle.stop(subject.spec.session)
     await subject.lifecycle.stop(subject.spec.session)
-    try:
-        await subject.run("echo hello")
-    except BoxError:
-        return
-    raise AssertionError("a stopped box ran a command")
+    waits: tuple[Callable[[], Awaitable[object]], ...] = (
+        lambda: subject.run("echo hello"),
+        lambda: read_all(stream),
+        lambda: subject.terminal("cat"),
+    )
+    for wait in waits:
+        try:
+            with anyio.fail_after(5):
+                await wait()
+        except BoxError:
+            continue
+        raise AssertionError("a stopped box went on")
 
 
 async def check_images(subject: Subject) -> None:
@@ -197,5 +270,9 @@ CHECKS: tuple[Check, ...] = (
     check_bad_paths,
     check_probe,
     check_images,
+    check_terminal,
+    check_typing,
+    check_hang_up,
+    check_no_server,
     check_end,
 )

@@ -1,4 +1,4 @@
-"""The two Protocols of the box: who starts and stops it, and who puts a hand into it.
+"""The Protocols of the box: who starts and stops it, who puts a hand into it, who talks with it.
 
 ``docker_driver`` is the real one, ``scripted`` the shipped stand-in; both pass ``conformance``.
 """
@@ -14,6 +14,7 @@ from orchestrator.schema.mount import Mount
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import Posture
 from orchestrator.schema.request import FileRequest, Request
+from orchestrator.schema.stream import StreamEnd, StreamTarget, TerminalSize
 
 OnOutput = Callable[[str], None]
 """Called with each piece of a running command's output, decoded, in order."""
@@ -82,10 +83,49 @@ class Executor(Protocol):
         ...
 
 
+class StreamRefusedError(Exception):
+    """Raised by ``open_stream`` where the box could not open it; the message is for a person."""
+
+
+class BoxStream(Protocol):
+    """Bytes to and from something in the box. One task may send while another receives."""
+
+    async def receive(self) -> bytes:
+        """Return what came next; empty when nothing more will. BoxError when the box is gone."""
+        ...
+
+    async def send(self, data: bytes, *, last: bool = False) -> None:
+        """Send bytes as the box takes them, ``last`` to say that no more follow.
+
+        What is sent to a stream that is over is dropped.
+        """
+        ...
+
+    def resize(self, size: TerminalSize) -> None:
+        """Tell a terminal its new size; nothing happens to other streams."""
+        ...
+
+    async def close(self) -> StreamEnd:
+        """End what still runs at the other end, and return how it ended."""
+        ...
+
+
+class StreamOpener(Protocol):
+    """A running box that can be talked to for longer than a call."""
+
+    async def open_stream(self, target: StreamTarget) -> BoxStream:
+        """Return a stream that is open; StreamRefusedError where there is nothing at its end."""
+        ...
+
+
+class RunningBox(Executor, StreamOpener, Protocol):
+    """What a started box can do."""
+
+
 class Lifecycle(Protocol):
     """Starts and ends boxes."""
 
-    async def start(self, spec: BoxSpec) -> Executor:
+    async def start(self, spec: BoxSpec) -> RunningBox:
         """Create and start the box; returns when its tool server is ready."""
         ...
 

@@ -30,7 +30,21 @@ OUTPUT = 7
 RESULT = 8
 CANCEL = 9
 CREDIT = 10
+OPEN = 11
+DATA = 12
+END = 13
+RESIZE = 14
 MORE = 0x80
+
+BULK = frozenset({DATA, END})
+"""Kinds that wait while anything else is to be sent."""
+WINDOW = 256 * 1024
+"""Bytes that one end may send ahead of the other's reading."""
+BOX_NUMBERS = 0x8000_0000
+"""Lowest number of a stream that the box opens; the host counts up from 1."""
+
+MOST_BEFORE_BULK = 8
+"""Frames of calls that go out in a row while bulk waits."""
 
 U32 = struct.Struct("!I")
 
@@ -106,37 +120,40 @@ class Decoder:
 
 
 class Outbox:
-    """Frames that wait to be sent: in order within a call, in turn between calls."""
+    """Frames that wait to be sent: in order within a call, in turn between calls, bulk last."""
 
     def __init__(self) -> None:
         self._queues: dict[int, deque[bytes]] = {}
         self._turns: deque[int] = deque()
+        self._bulk: deque[int] = deque()
+        self._in_a_row = 0
         self._current = memoryview(b"")
 
     @property
     def idle(self) -> bool:
         """True where nothing waits."""
-        return not self._current and not self._turns
+        return not (self._current or self._turns or self._bulk)
 
-    def put(self, call: int, frames: list[bytes]) -> None:
+    def put(self, call: int, frames: list[bytes], *, bulk: bool = False) -> None:
         """Queue the frames of one message."""
         queue = self._queues.get(call)
         if queue is None:
             self._queues[call] = deque(frames)
-            self._turns.append(call)
+            (self._bulk if bulk else self._turns).append(call)
         else:
             queue.extend(frames)
 
     def next_piece(self) -> memoryview | None:
         """Return what is to be sent now, a frame or the rest of one."""
         if not self._current:
-            if not self._turns:
+            turns = self._whose_turn()
+            if not turns:
                 return None
-            call = self._turns.popleft()
+            call = turns.popleft()
             queue = self._queues[call]
             self._current = memoryview(queue.popleft())
             if queue:
-                self._turns.append(call)
+                turns.append(call)
             else:
                 del self._queues[call]
         return self._current
@@ -144,3 +161,11 @@ class Outbox:
     def sent(self, count: int) -> None:
         """Take note that ``count`` bytes of the piece went out."""
         self._current = self._current[count:]
+
+    def _whose_turn(self) -> deque[int]:
+        """Return the calls' turns, and now and then the bulk's, so that neither starves."""
+        if self._turns and not (self._bulk and self._in_a_row >= MOST_BEFORE_BULK):
+            self._in_a_row += 1
+            return self._turns
+        self._in_a_row = 0
+        return self._bulk

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from orchestrator.errors import BoxError
-from orchestrator.sandbox.frames import PING, Decoder, Frame, Outbox, encode
+from orchestrator.sandbox.frames import BULK, PING, Decoder, Frame, Outbox, encode
 
 READ_SIZE = 256 * 1024
 
@@ -65,7 +65,7 @@ class Link:
         if self._closed:
             return
         with self._lock:
-            self._outbox.put(call, encode(call, kind, payload))
+            self._outbox.put(call, encode(call, kind, payload), bulk=kind in BULK)
         if not self._waiting:
             self._write()
 

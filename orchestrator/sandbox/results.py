@@ -122,6 +122,12 @@ class _Resolve(_Answer):
     path: Line
 
 
+class _Stream(_Answer):
+    exit_code: Annotated[int, Field(ge=0, le=255)] | None = None
+    signal: Annotated[int, Field(ge=1, le=64)] | None = None
+    reason: Line | None = None
+
+
 class Findings(_Answer):
     """What the probe found inside; see ``toolserver/probe.py``."""
 
@@ -147,6 +153,7 @@ _DATA: dict[str, TypeAdapter[Any]] = {
     "ls": TypeAdapter(_List),
     "resolve": TypeAdapter(_Resolve),
     "probe": TypeAdapter(Findings),
+    "stream": TypeAdapter(_Stream),
 }
 
 

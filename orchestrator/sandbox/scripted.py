@@ -14,12 +14,20 @@ import anyio
 from anyio import lowlevel
 
 from orchestrator.errors import BoxError, EngineError, ScriptError
-from orchestrator.sandbox.driver import BoxSpec, OnOutput, PathRefusedError
+from orchestrator.sandbox.driver import (
+    BoxSpec,
+    BoxStream,
+    OnOutput,
+    PathRefusedError,
+    StreamRefusedError,
+)
 from orchestrator.sandbox.scripted_files import MemoryFiles
+from orchestrator.sandbox.scripted_stream import ScriptedStream
 from orchestrator.schema.ids import Digest, SessionId, digest_of
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import Posture
 from orchestrator.schema.request import ExecRequest, FileRequest, Request
+from orchestrator.schema.stream import StreamTarget, TcpTarget
 
 CONTROLS = (
     "seccomp",
@@ -43,6 +51,8 @@ class Reply:
     """How long it runs; a shorter time-out ends it."""
     failure: BoxError | None = None
     """Raised in place of an outcome: the box is gone."""
+    echoes: bool = False
+    """On a terminal: gives back what is typed, and ends at Ctrl-D."""
 
 
 def exec_outcome(output: str = "", exit_code: int | None = 0, **more: object) -> Outcome:
@@ -80,6 +90,7 @@ class ScriptedBox:
         self._posture = posture or Posture(controls=dict.fromkeys(CONTROLS, True))
         self._stopped = False
         self.requests: list[Request] = []
+        self.streams: list[ScriptedStream] = []
 
     @property
     def files(self) -> dict[str, str]:
@@ -109,17 +120,31 @@ class ScriptedBox:
         await lowlevel.checkpoint()
         return self._posture
 
+    async def open_stream(self, target: StreamTarget) -> BoxStream:
+        """Return a terminal whose command does what the table says; no port has a server."""
+        self._check_running()
+        await lowlevel.checkpoint()
+        if isinstance(target, TcpTarget):
+            raise StreamRefusedError(f"port {target.port} of the box: connection refused")
+        command = target.command or "bash"
+        reply = self._reply(command)
+        stream = ScriptedStream(
+            reply.output.encode(),
+            exit_code=reply.exit_code,
+            lasts=reply.echoes or reply.seconds > 0,
+            echoes=reply.echoes,
+        )
+        self.streams.append(stream)
+        return stream
+
     def stop(self) -> None:
-        """Fail every later call."""
+        """Fail every later call, and every stream."""
         self._stopped = True
+        for stream in self.streams:
+            stream.fail(BoxError("box: it was stopped"))
 
     async def _run(self, request: ExecRequest, on_output: OnOutput | None) -> Outcome:
-        reply = self._commands.get(request.command)
-        if reply is None:
-            raise ScriptError(
-                f"scripted box: no reply for the command {request.command!r}",
-                hint=f"known: {', '.join(sorted(self._commands)) or 'none'}",
-            )
+        reply = self._reply(request.command)
         if reply.failure is not None:
             raise reply.failure
         await anyio.sleep(min(reply.seconds, request.timeout_s))
@@ -128,6 +153,15 @@ class ScriptedBox:
         if on_output is not None and reply.output:
             on_output(reply.output)
         return exec_outcome(reply.output, reply.exit_code)
+
+    def _reply(self, command: str) -> Reply:
+        reply = self._commands.get(command)
+        if reply is None:
+            raise ScriptError(
+                f"scripted box: no reply for the command {command!r}",
+                hint=f"known: {', '.join(sorted(self._commands)) or 'none'}",
+            )
+        return reply
 
     def _check_running(self) -> None:
         if self._stopped:

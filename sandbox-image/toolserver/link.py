@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from frames import Decoder, Outbox, ProtocolError, encode
+from frames import BULK, Decoder, Outbox, ProtocolError, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ class Link:
         """Queue one message and send what the host takes now."""
         if self._closed:
             return
-        self._outbox.put(call, encode(call, kind, payload))
+        self._outbox.put(call, encode(call, kind, payload), bulk=kind in BULK)
         if not self._waiting:
             self._write()
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import cgroup
 import operations
 from command import Command, Order
-from frames import CANCEL, CREDIT, REQUEST, RESULT, U32
+from frames import CANCEL, CREDIT, OPEN, REQUEST, RESULT, U32
 from privilege import as_command
 from spare import MAX_COMMAND, Spare
 from tree import FIRST_MARK
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from frames import Frame
     from link import Link
     from loop import Loop
+    from streams import Streams
+    from terminal_stream import TerminalStream
 
 MOST_COMMANDS = 64
 """At a time; fewer where the box may have few processes, since each needs some."""
@@ -42,8 +44,9 @@ class Server:
         self._spare: Spare | None = None
         self._latest = 0
         self._most = min(MOST_COMMANDS, (cgroup.pids_limit() or MOST_COMMANDS * 4) // 4)
-        self._watch = Watch(loop, config, lambda: list(self._commands.values()))
+        self._watch = Watch(loop, config, self._running)
         self._refill_planned = False
+        self._streams: Streams | None = None
 
     def serve(self, link: Link) -> None:
         """Answer what comes on this link."""
@@ -53,7 +56,10 @@ class Server:
 
     def take(self, frame: Frame) -> None:
         """Act on one message of the host."""
-        if frame.kind == REQUEST:
+        if frame.kind == OPEN or (self._streams is not None and frame.call in self._streams):
+            self._latest = max(self._latest, frame.call)
+            self._stream_table().take(frame, self._lowest)
+        elif frame.kind == REQUEST:
             self._latest = max(self._latest, frame.call)
             request = json.loads(frame.payload)
             if request.get("kind") == "exec":
@@ -69,6 +75,17 @@ class Server:
             self._answer(frame.call, {"error": "cancelled before it began", "code": "cancelled"})
         elif frame.kind == CANCEL and frame.call in self._workers:
             self._workers[frame.call].end("cancelled")
+
+    def _running(self) -> list[Command | TerminalStream]:
+        """Return what has processes, for the watchdog."""
+        return [*self._commands.values(), *(self._streams.terminals() if self._streams else ())]
+
+    def _stream_table(self) -> Streams:
+        if self._streams is None:
+            from streams import Streams  # noqa: PLC0415 - most sessions have none
+
+            self._streams = Streams(self._loop, self._config, self._link, watch=self._watch)
+        return self._streams
 
     def _answer(self, call: int, result: dict[str, Any]) -> None:
         self._link.send(call, RESULT, json.dumps(result).encode())

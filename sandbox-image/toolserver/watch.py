@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from command import Command
     from config import Config
     from loop import Loop
+    from terminal_stream import TerminalStream
 
 TICK = 0.2
 """Seconds between looks while a command runs; a budget is enforced within about five of them."""
@@ -32,7 +33,9 @@ FLOOR_SECONDS = 5.0
 class Watch:
     """Looks only while commands run, so that an idle box uses no processor."""
 
-    def __init__(self, loop: Loop, config: Config, running: Callable[[], list[Command]]) -> None:
+    def __init__(
+        self, loop: Loop, config: Config, running: Callable[[], list[Command | TerminalStream]]
+    ) -> None:
         self._loop = loop
         self._config = config
         self._running = running

@@ -12,6 +12,7 @@ import anyio.to_thread
 import pytest
 
 from orchestrator.schema.mount import Mount
+from orchestrator.schema.stream import TerminalSize, TerminalTarget
 from tests.support.boxes import LIMITS, MIB
 
 pytestmark = pytest.mark.docker
@@ -68,6 +69,23 @@ def test_writing_past_the_budget_ends_the_call(stage, on_disk, command):
     assert filled.data["limit"] == "disk"
     assert took < 15
     assert again.data["head"] == "fine\n"
+
+
+def test_writing_past_the_budget_ends_a_terminal(stage, on_disk):
+    """A person's own command is held to it too."""
+
+    async def scene(scene):
+        target = TerminalTarget(TerminalSize(), "/workspace", GROWING)
+        stream = await scene.box.open_stream(target)
+        with anyio.fail_after(60):
+            while await stream.receive():
+                pass
+        return await stream.close()
+
+    end = stage.play(scene, **changes(on_disk))
+    print("tried inside:", end)
+
+    assert (end.exit_code, end.reason) == (None, "disk")
 
 
 def test_others_filling_the_disk_end_nobody(stage, on_disk):

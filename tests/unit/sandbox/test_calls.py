@@ -4,9 +4,23 @@ import anyio
 import pytest
 
 from orchestrator.errors import BoxError
-from orchestrator.sandbox.calls import WINDOW, Calls
-from orchestrator.sandbox.frames import CANCEL, CREDIT, OUTPUT, PONG, REQUEST, RESULT, U32, Frame
+from orchestrator.sandbox.calls import Calls
+from orchestrator.sandbox.frames import (
+    BOX_NUMBERS,
+    CANCEL,
+    CREDIT,
+    DATA,
+    OPEN,
+    OUTPUT,
+    PONG,
+    REQUEST,
+    RESULT,
+    U32,
+    WINDOW,
+    Frame,
+)
 from orchestrator.sandbox.scripted import exec_outcome
+from orchestrator.schema.stream import TcpTarget
 
 
 class LinkStandIn:
@@ -147,6 +161,35 @@ def test_cancel_is_sent_for_what_still_runs(calls):
     calls.cancel(over)
 
     assert [(call, kind) for call, kind, _ in calls.link.sent[2:]] == [(running.number, CANCEL)]
+
+
+def test_stream_has_a_number_of_its_own(calls):
+    """It shares the connection and the counting with calls, and is told of the box's end."""
+    call = calls.send({"kind": "exec"})
+    stream = calls.open_stream(TcpTarget(8000))
+    number, kind, body = calls.link.sent[1]
+
+    assert (number, kind) == (call.number + 1, OPEN)
+    assert json.loads(body) == {"to": {"tcp": 8000}, "credit": WINDOW}
+
+    calls.fail(BoxError("box: it ended"))
+    with pytest.raises(BoxError, match="it ended"):
+        anyio.run(stream.receive)
+
+
+def test_stream_is_forgotten_after_its_result(calls):
+    """Another frame for it is a breach, as for any call."""
+    calls.open_stream(TcpTarget(8000))
+    calls.take(Frame(1, RESULT, b'{"data": {}}'))
+
+    with pytest.raises(BoxError, match="not open"):
+        calls.take(Frame(1, DATA, b"x"))
+
+
+def test_box_opens_no_stream(calls):
+    """Nobody here takes one."""
+    with pytest.raises(BoxError, match="not open"):
+        calls.take(Frame(BOX_NUMBERS, OPEN, b"{}"))
 
 
 def test_too_many_calls_are_refused(calls):

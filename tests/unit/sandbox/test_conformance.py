@@ -12,13 +12,18 @@ from orchestrator.sandbox.conformance import (
     check_commands,
     check_end,
     check_files,
+    check_hang_up,
+    check_no_server,
     check_overlap,
     check_probe,
     check_refusals,
     check_streaming,
+    check_terminal,
     check_time_out,
+    check_typing,
 )
 from orchestrator.sandbox.scripted import Reply, ScriptedBox, ScriptedLifecycle
+from orchestrator.sandbox.scripted_stream import ScriptedStream
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import Posture
 from tests.support.boxes import small_spec
@@ -59,6 +64,11 @@ class Undying(ScriptedBox):
         pass
 
 
+class Welcoming(ScriptedBox):
+    async def open_stream(self, _target):
+        return ScriptedStream(b"welcome", exit_code=0)
+
+
 WRONG = {**COMMANDS, "echo hello": Reply("goodbye\n")}
 
 
@@ -74,6 +84,10 @@ WRONG = {**COMMANDS, "echo hello": Reply("goodbye\n")}
         (check_refusals, Forgetful(COMMANDS)),
         (check_probe, ScriptedBox(COMMANDS, posture=Posture(controls={}))),
         (check_end, Undying(COMMANDS)),
+        (check_terminal, Welcoming(COMMANDS)),
+        (check_typing, Welcoming(COMMANDS)),
+        (check_hang_up, Welcoming(COMMANDS)),
+        (check_no_server, Welcoming(COMMANDS)),
     ],
     ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )

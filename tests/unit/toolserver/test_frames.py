@@ -50,6 +50,19 @@ def test_oversized_frame_is_no_frame():
         frames.Decoder().feed(frames.HEADER.pack(65_537, 1, frames.RESULT))
 
 
+@pytest.mark.parametrize("end", [frames, host], ids=["box", "host"])
+def test_both_ends_name_the_same_kinds(end):
+    """The two modules are written apart and must not drift."""
+    names = [
+        name for name in dir(frames) if name.isupper() and isinstance(getattr(frames, name), int)
+    ]
+
+    assert {name: getattr(end, name) for name in names} == {
+        name: getattr(frames, name) for name in names
+    }
+    assert {end.DATA, end.END} == end.BULK
+
+
 def drained(outbox):
     order = []
     while (piece := outbox.next_piece()) is not None:
@@ -65,6 +78,35 @@ def test_bulk_of_one_call_does_not_delay_another():
     outbox.put(2, frames.encode(2, frames.RESULT, b"small"))
 
     assert drained(outbox)[:3] == [1, 2, 1]
+
+
+@pytest.mark.parametrize("end", [frames, host], ids=["box", "host"])
+def test_bulk_goes_after_every_call_and_does_not_starve(end):
+    """A call overtakes what a stream has queued; a flood of calls lets a little of it through."""
+    outbox = end.Outbox()
+    outbox.put(1, end.encode(1, end.DATA, bytes(200_000)), bulk=True)
+    outbox.put(2, end.encode(2, end.RESULT, b"small"))
+    for call in range(3, 23):
+        outbox.put(call, end.encode(call, end.RESULT, b"small"))
+
+    order = drained(outbox)
+
+    assert order[:8] == list(range(2, 10))
+    assert order[8] == order[17] == 1
+    assert order[-2:] == [1, 1]
+
+
+def test_result_of_a_stream_goes_after_its_bytes():
+    """Within one number nothing overtakes."""
+    outbox = frames.Outbox()
+    outbox.put(1, frames.encode(1, frames.DATA, bytes(100_000)), bulk=True)
+    outbox.put(1, frames.encode(1, frames.RESULT, b"{}"))
+    kinds = []
+    while (piece := outbox.next_piece()) is not None:
+        kinds.append(frames.HEADER.unpack_from(piece)[2])
+        outbox.sent(len(piece))
+
+    assert kinds == [frames.DATA | frames.MORE, frames.DATA, frames.RESULT]
 
 
 def test_rest_of_a_piece_goes_before_the_next():
