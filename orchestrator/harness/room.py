@@ -22,7 +22,7 @@ from orchestrator.harness.plan import RoomPlan
 from orchestrator.harness.tidying import tidying
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.sandbox.docker_driver import DockerLifecycle
-from orchestrator.sandbox.driver import Executor, Lifecycle
+from orchestrator.sandbox.driver import Lifecycle, RunningBox
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.posture import Posture
 from orchestrator.schema.terminal_text import escape_terminal
@@ -44,7 +44,7 @@ class Room:
     mode: WorkspaceMode
     image_digest: Digest
     posture: Posture
-    box: Executor
+    box: RunningBox
     workspace: Workspace
     lifecycle: Lifecycle
 
