@@ -90,6 +90,20 @@ def wait_gone(engine: Engine, container: str, seconds: float) -> bool:
     return True
 
 
+def has_ended(engine: Engine, container: str) -> bool:
+    """Say whether a started container's main process is over."""
+    with translated("look at the container"):
+        state = engine.api.inspect_container(container)["State"]
+    return not state["Running"]
+
+
+def last_words(engine: Engine, container: str, *, lines: int = 12) -> str:
+    """Return the end of what a container with a log printed, raw."""
+    with translated("read the container's log"):
+        said: bytes = engine.api.logs(container, stdout=True, stderr=True, tail=lines)
+    return said.decode("utf-8", "replace")
+
+
 def find_containers(engine: Engine, **labels: str) -> list[FoundContainer]:
     """Return all containers of ours, running or not; narrowed by ``session`` and ``kind``."""
     wanted = [SESSION, *(f"glovebox.{name}={value}" for name, value in labels.items())]

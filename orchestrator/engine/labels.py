@@ -14,6 +14,8 @@ BOX = "box"
 """The kind of a session's container; ``volumes`` names the others."""
 LEASE = "lease:"
 """How the label of an owner begins that is no process but a locked file."""
+SERVICE = "service"
+"""The kind of a container beside a box."""
 
 _PROC = Path("/proc")
 _START_FIELD = 19

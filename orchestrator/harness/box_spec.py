@@ -11,6 +11,7 @@ from orchestrator.harness.options import LimitOptions
 from orchestrator.loop.limits import Limits
 from orchestrator.policy.effective import EffectivePolicy, LimitSettings
 from orchestrator.sandbox.driver import BoxLimits, BoxSpec
+from orchestrator.sandbox.service_spec import ServiceSpec
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
 from orchestrator.schema.posture import Posture
@@ -51,6 +52,23 @@ def box_spec(policy: EffectivePolicy, tenant: Tenant, *, session: SessionId, ima
         read_only_root=sandbox.read_only_root,
         read_roots=policy.read_roots,
         environment=dict(tenant.environment),
+    )
+
+
+def service_specs(policy: EffectivePolicy) -> tuple[ServiceSpec, ...]:
+    """Return the services that policy puts beside the box."""
+    return tuple(
+        ServiceSpec(
+            name=name,
+            image=service.image,
+            port=service.port,
+            command=service.command,
+            environment=service.environment,
+            within_s=service.within,
+            memory=service.memory,
+            pids=service.pids,
+        )
+        for name, service in policy.services.items()
     )
 
 

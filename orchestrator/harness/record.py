@@ -81,7 +81,7 @@ class Record:
     ) -> None:
         """Begin or take up the chain, and record what the session runs under.
 
-        ``brought`` is what came along by flag: ``env`` names, ``add_dirs`` paths.
+        ``brought`` is what came along: ``env`` names, ``add_dirs`` paths, ``services`` images.
         """
         if self._store is None:
             self._store = self._create(policy.digest, image)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +15,7 @@ from anyio import to_thread
 
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine, connect
-from orchestrator.harness.box_spec import require_posture
+from orchestrator.harness.box_spec import require_posture, service_specs
 from orchestrator.harness.luggage import Luggage
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.plan import RoomPlan
@@ -23,6 +23,7 @@ from orchestrator.harness.tidying import tidying
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.sandbox.driver import Lifecycle, RunningBox
+from orchestrator.sandbox.services import services_beside
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.posture import Posture
 from orchestrator.schema.terminal_text import escape_terminal
@@ -45,6 +46,8 @@ class Room:
     image_digest: Digest
     posture: Posture
     box: RunningBox
+    services: Mapping[str, Digest]
+    """Images of the services beside the box, by name."""
     workspace: Workspace
     lifecycle: Lifecycle
 
@@ -87,6 +90,9 @@ async def open_room(
         box = await lifecycle.start(plan.box(tenant))
         posture = await box.probe()
         require_posture(policy, posture)
+        services = await stack.enter_async_context(
+            services_beside(session, service_specs(policy), engine=engine, box=box)
+        )
         unused.used = True
         yield Room(
             session=session,
@@ -94,6 +100,7 @@ async def open_room(
             mode=prepared.mode,
             image_digest=digest,
             posture=posture,
+            services=services,
             box=box,
             workspace=workspace,
             lifecycle=lifecycle,

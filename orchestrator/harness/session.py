@@ -21,6 +21,7 @@ from orchestrator.audit.log import AuditLog
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
 from orchestrator.confirmation.gate import Confirmer
+from orchestrator.credentials.store import KeyStore
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.judge import Judge
 from orchestrator.dispatch.output import OutputFilter
@@ -70,10 +71,9 @@ async def open_session(
 ) -> AsyncIterator[Session]:
     """Bring everything up; on leaving, end the box, sign the audit's end and close the files."""
     check_project(options.directory, home=Path.home().resolve(), state=paths.state.resolve())
-    policy = policy_of(options, paths)
+    policy = with_read_roots(policy_of(options, paths), options)
     _check_model(policy, options.model)
     check_luggage(options, policy, state=paths.state.resolve())
-    policy = with_read_roots(policy, options)
     tools = {tool.definition.name: tool for tool in builtin_tools(options.tools)}
     confirmer = confirmer_for(options, front.confirmer())
     keys = open_key_store(paths, os.environ)
@@ -95,14 +95,16 @@ async def open_session(
             )
         )
         # After the model: by now the keys it asked for are known.
-        redactor = Redactor(_known(keys.known_values()))
-        check_environment(options.environment, redactor)
-        output = OutputFilter(redactor)
+        output = _output_filter(options, keys)
         room = await stack.enter_async_context(
             open_room(options, policy, paths, session=record.session, note=front.note)
         )
         record.start(
-            policy, room.image_digest, room.posture, model=model.info.id, brought=_luggage(options)
+            policy,
+            room.image_digest,
+            room.posture,
+            model=model.info.id,
+            brought=_luggage(options, room),
         )
         await stack.enter_async_context(signed_in_time(record.audit))
         _tell(front, record)
@@ -197,15 +199,24 @@ def _check_model(policy: EffectivePolicy, model: str) -> None:
         )
 
 
+def _output_filter(options: RunOptions, keys: KeyStore) -> OutputFilter:
+    redactor = Redactor(_known(keys.known_values()))
+    check_environment(options.environment, redactor)
+    return OutputFilter(redactor)
+
+
 def _known(values: frozenset[str]) -> dict[str, str]:
     return {f"key-{number}": value for number, value in enumerate(sorted(values), 1)}
 
 
-def _luggage(options: RunOptions) -> dict[str, Any]:
+def _luggage(options: RunOptions, room: Room) -> dict[str, Any]:
     """Return what else the session brings along; of variables the names alone."""
-    names = sorted(options.environment)
-    directories = [str(directory) for directory in options.add_dirs]
-    return {key: value for key, value in {"env": names, "add_dirs": directories}.items() if value}
+    brought = {
+        "env": sorted(options.environment),
+        "add_dirs": [str(directory) for directory in options.add_dirs],
+        "services": dict(room.services),
+    }
+    return {key: value for key, value in brought.items() if value}
 
 
 def _start_event(
@@ -219,7 +230,7 @@ def _start_event(
             "controls": dict(room.posture.controls),
             "facts": dict(room.posture.facts),
         },
-        workspace={"mode": room.mode, "path": str(room.directory)} | _luggage(options),
+        workspace={"mode": room.mode, "path": str(room.directory)} | _luggage(options, room),
         resumed=resumed,
     )
 

@@ -5,10 +5,10 @@ Every row can only tighten. A setting that no layer makes takes the built-in val
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from orchestrator.policy.document import WorkspaceMode
+from orchestrator.policy.document import Service, WorkspaceMode
 from orchestrator.policy.effective import (
     ApprovalSettings,
     EffectivePolicy,
@@ -16,6 +16,7 @@ from orchestrator.policy.effective import (
     NetworkSettings,
     Origin,
     SandboxSettings,
+    ServiceSettings,
     WorkspaceSettings,
 )
 from orchestrator.policy.layer import BoxPaths, Layer
@@ -91,6 +92,7 @@ def combine(
         layers=ordered,
         box=box,
         sandbox=_sandbox(table),
+        services=_services(table),
         workspace=_workspace(table),
         network=_network(table),
         limits=_limits(table),
@@ -120,6 +122,22 @@ def _sandbox(table: _Table) -> SandboxSettings:
         home=table.one("sandbox.home", _session_wins, "session"),
         require=table.union("sandbox.require"),
     )
+
+
+def _services(table: _Table) -> dict[str, ServiceSettings]:
+    given: Mapping[str, Service] = table.one("services", _first, {})
+    return {
+        name: ServiceSettings(
+            image=service.image,
+            command=service.command or (),
+            environment=dict(service.environment or {}),
+            port=service.port,
+            within=service.within or 60.0,
+            memory=service.memory or _GIB,
+            pids=service.pids or 256,
+        )
+        for name, service in given.items()
+    }
 
 
 def _workspace(table: _Table) -> WorkspaceSettings:

@@ -79,6 +79,29 @@ class Sandbox(Section):
     """Controls that are proved in the box at start; without them no session."""
 
 
+ServiceName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,30}$")]
+VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+
+class Service(Section):
+    """A container beside the box, such as a database; only the box can reach it, at 127.0.0.1."""
+
+    image: Word
+    """An image that the engine has."""
+    command: tuple[Word, ...] | None = None
+    """Arguments in place of the image's own."""
+    environment: Mapping[VariableName, str] | None = None
+    """Variables; no secrets, the box may read what the service tells."""
+    port: Annotated[int, Field(ge=1, le=65_535)]
+    """The session begins when this port takes connections."""
+    within: Duration | None = None
+    """How long that may take; a minute when left out."""
+    memory: Size | None = None
+    """Memory and swap together; 1GiB when left out."""
+    pids: Annotated[int, Field(ge=16, le=100_000)] | None = None
+    """Processes and threads; 256 when left out."""
+
+
 class Workspace(Section):
     """How the project's directory gets into the box and back."""
 
@@ -245,6 +268,8 @@ class PolicyDocument(Section):
     """Shipped policies by name, or paths from this file's folder; parents first."""
     sandbox: Sandbox | None = None
     """The container."""
+    services: Annotated[Mapping[ServiceName, Service], Field(max_length=8)] | None = None
+    """Containers beside the box, by name."""
     workspace: Workspace | None = None
     """The project's directory."""
     tools: Mapping[Word, Default] | None = None

@@ -2,8 +2,8 @@
 
 Numbers: the smallest. ``hidden``, ``protected``, ``require``: the union. Allow lists
 (``models.allow``, ``files.read_roots``, ``network.packages``, ``approvals.scopes``): the
-intersection. ``workspace.mode``: the most closed. ``image``, ``runtime``: the highest layer that
-sets them. Switches: the safer position (``home``: session). So no layer can loosen what another one set.
+intersection. ``workspace.mode``: the most closed. ``image``, ``runtime``, ``services``: the highest
+layer that sets them. Switches: the safer position (``home``: session). So no layer can loosen what another one set.
 """
 
 from __future__ import annotations
@@ -46,6 +46,20 @@ class SandboxSettings:
     tmpfs: Mapping[str, int]
     home: Literal["session", "project"]
     require: tuple[Control, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """A container beside the box; memory in bytes, times in seconds."""
+
+    image: str
+    command: tuple[str, ...]
+    """Empty for the image's own."""
+    environment: Mapping[str, str]
+    port: int
+    within: float
+    memory: int
+    pids: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +117,8 @@ class EffectivePolicy:
     """Highest first."""
     box: BoxPaths
     sandbox: SandboxSettings
+    services: Mapping[str, ServiceSettings]
+    """By name."""
     workspace: WorkspaceSettings
     network: NetworkSettings
     limits: LimitSettings

@@ -38,6 +38,7 @@ def settings_of(policy: EffectivePolicy) -> dict[str, Any]:
         for section, keys in sections.items()
         for key, value in keys.items()
     }
+    flat["services"] = {name: asdict(service) for name, service in policy.services.items()}
     flat["models.allow"] = policy.models_allow
     flat["models.in_box"] = policy.models_in_box
     flat["files.read_roots"] = policy.read_roots
@@ -121,6 +122,8 @@ def _shown(key: str, value: Any) -> str:
         return show_duration(value)
     if key == "sandbox.tmpfs":
         return ", ".join(f"{target} {show_size(size)}" for target, size in value.items())
+    if key == "services":
+        return ", ".join(f"{name} {service['image']}" for name, service in value.items()) or "none"
     if key == "models.allow":
         return " and ".join(", ".join(globs) for globs in value) or "none"
     if isinstance(value, bool):

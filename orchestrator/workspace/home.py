@@ -12,11 +12,14 @@ from orchestrator.config.paths import Paths, project_slug
 from orchestrator.engine.client import Engine
 from orchestrator.engine.home_volumes import created_at, list_homes
 from orchestrator.engine.volumes import HomeOwner, copier, create_volume, remove_volume
+from orchestrator.errors import EngineError, EngineUnavailable
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.record import locked
 
 _READY = "ready"
 _MODE = 0o700
+_RELEASE_S = 2.0
+"""How long the engine may take to let go of the last box's mounts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ def prepare_home(spec: HomeSpec, *, paths: Paths, engine: Engine) -> Mount:
 
 def forget_home(name: str, *, paths: Paths, engine: Engine) -> None:
     """Remove a home; EngineError while a box uses it."""
-    remove_volume(engine, name, patience_s=0.0)
+    remove_volume(engine, name, patience_s=_RELEASE_S)
     folder = paths.homes / name
     for file in (_READY, "lock"):
         (folder / file).unlink(missing_ok=True)
@@ -72,9 +75,16 @@ def forget_lost_homes(paths: Paths, engine: Engine) -> list[str]:
     lost = []
     for home in list_homes(engine):
         project = Path(home.project)
-        if not project.exists() and project.parent.exists():
+        if project.exists() or not project.parent.exists():
+            continue
+        try:
             forget_home(home.name, paths=paths, engine=engine)
-            lost.append(home.project)
+        except EngineUnavailable:
+            raise
+        except EngineError:
+            # A box still uses it; the next sweep comes.
+            continue
+        lost.append(home.project)
     return lost
 
 

@@ -290,3 +290,24 @@ def test_home_stays_for_the_projects_next_session(world):
     assert world.run("home", "rm").code == 0
     assert world.run("home", "rm").code == 2
     assert "No such file" in world.run("run", "x", "-m", read, "--json").of("tool_end")[0]["output"]
+
+
+def test_service_of_the_policy_is_beside_the_box(world):
+    """Reached by name of the loopback, named in the audit, gone at the end."""
+    policy = world.root / "p.yaml"
+    policy.write_text(
+        "version: 1\nname: p\nextends: [default]\nservices: {web: {image: glovebox/sandbox:latest,"
+        " command: [python3, -m, http.server, '8099', --directory, /etc], port: 8099}}\n"
+    )
+    model = world.script(bash("curl -s http://127.0.0.1:8099/hostname"), {"text": "."})
+    ended = world.run("run", "x", "-m", model, "--policy", str(policy), "--json")
+
+    assert ended.of("tool_end")[0]["details"]["exit_code"] == 0, ended.err
+    assert set(ended.of("session_start")[0]["workspace"]["services"]) == {"web"}
+    left = subprocess.run(
+        ["docker", "ps", "-aq", "--filter", f"label=glovebox.session={world.session()}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert left.stdout == ""

@@ -147,3 +147,14 @@ def test_network_rules_keep_their_layer(both):
         ("user", "two"),
         ("session", "one"),
     ]
+
+
+def test_services_are_those_of_the_highest_layer_that_names_any(both):
+    """A lower layer can neither add nor change one."""
+    policy = both(
+        "services: {db: {image: other, port: 1}, more: {image: b, port: 2}}",
+        "services: {db: {image: a, port: 5432}}",
+    )
+
+    assert {name: service.image for name, service in policy.services.items()} == {"db": "a"}
+    assert (policy.services["db"].memory, policy.services["db"].within) == (2**30, 60.0)
