@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import anyio
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -16,6 +18,7 @@ from rich.text import Text
 
 from orchestrator.config.paths import paths_from
 from orchestrator.harness.doctor import Finding, diagnose, exit_code
+from orchestrator.harness.doctor_box import look_into_box
 from orchestrator.harness.doctor_facts import gather
 
 _COLOURS = {"ok": "green", "info": "blue", "warn": "yellow", "fail": "bold red"}
@@ -23,12 +26,29 @@ _COLOURS = {"ok": "green", "info": "blue", "warn": "yellow", "fail": "bold red"}
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option("--policy", help="Policy whose box is tried; may be given more than once."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Start no box.")] = False,
 ) -> int:
-    """Say what is missing, and how to mend it; exit 5 when no box can start, 1 for the rest."""
-    findings = diagnose(gather(paths_from(os.environ, Path.home()), os.environ))
+    """Say what is missing, and how to mend it; exit 5 when no box can start, 1 for the rest.
+
+    A box is started for a moment, and asked from inside which controls hold.
+    """
+    paths = paths_from(os.environ, Path.home())
+    facts = gather(paths, os.environ)
+    if not quick and facts.engine.image_digest:
+        policies = tuple(policy or ("default",))
+        look = partial(look_into_box, paths, os.environ, policies=policies)
+        facts = replace(facts, box=anyio.run(look))
+    findings = diagnose(facts)
     code = exit_code(findings)
     if as_json:
-        typer.echo(json.dumps({"ok": code == 0, "checks": [asdict(item) for item in findings]}))
+        report = {"ok": code == 0, "checks": [asdict(item) for item in findings]}
+        if facts.box.posture is not None:
+            report["posture"] = asdict(facts.box.posture)
+        typer.echo(json.dumps(report))
     else:
         Console().print(findings_table(findings))
     return code

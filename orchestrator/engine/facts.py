@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+_OCI_RUNTIME = re.compile(r"OCI Runtime \(([a-z]+)\)")
+_FIRST_VERSION = re.compile(r"version:? *(\S+)")
+_COMMIT_LINE = re.compile(r"commit: *(\S+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,12 @@ class EngineInfo:
     """Names alone, such as ``seccomp`` and ``apparmor``."""
     runtimes: tuple[str, ...]
     default_runtime: str
+    name: str = "docker"
+    """``docker`` or ``podman``, whose API is nearly the same."""
+    components: Mapping[str, str] = field(default_factory=dict)
+    """``runc containerd …`` to the version of each, with the distribution's revision if told."""
+    user_namespace: bool = False
+    """True where the engine maps a container's root to a plain user of the host."""
 
 
 def parse_info(
@@ -63,6 +74,9 @@ def parse_info(
         security_options=options,
         runtimes=tuple(sorted(info.get("Runtimes") or {})),
         default_runtime=str(info.get("DefaultRuntime", "")),
+        name="podman" if _is_podman(version) else "docker",
+        components=_components(info, version),
+        user_namespace="userns" in options or "rootless" in options,
     )
 
 
@@ -74,6 +88,36 @@ def _limits(info: Mapping[str, Any]) -> dict[str, bool]:
         "pids": enforced and bool(info.get("PidsLimit")),
         "cpu": enforced and bool(info.get("CpuCfsQuota")),
     }
+
+
+def _is_podman(version: Mapping[str, Any]) -> bool:
+    return any("podman" in str(part.get("Name", "")).lower() for part in _parts(version))
+
+
+def _parts(version: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [part for part in version.get("Components") or () if isinstance(part, Mapping)]
+
+
+def _components(info: Mapping[str, Any], version: Mapping[str, Any]) -> dict[str, str]:
+    """Return each part's version; what a distribution built tells its revision as the commit."""
+    found: dict[str, str] = {}
+    for part in _parts(version):
+        name, told = str(part.get("Name", "")), str(part.get("Version", ""))
+        details = part.get("Details")
+        commit = str(details.get("GitCommit", "")) if isinstance(details, Mapping) else ""
+        runtime = _OCI_RUNTIME.fullmatch(name)
+        if runtime:
+            # Podman puts the runtime's whole answer there: "runc version N", "commit: REVISION".
+            name = runtime[1]
+            words = _FIRST_VERSION.search(told)
+            revision = _COMMIT_LINE.search(told)
+            told, commit = words[1] if words else "", revision[1] if revision else ""
+        found[name] = commit if told and commit.startswith(told) else told
+    for name, key in (("runc", "RuncCommit"), ("containerd", "ContainerdCommit")):
+        told_of = info.get(key)
+        if name not in found and isinstance(told_of, Mapping) and told_of.get("ID"):
+            found[name] = str(told_of["ID"])
+    return found
 
 
 def _option_name(text: str) -> str:

@@ -14,7 +14,8 @@ from orchestrator.sandbox.driver import BoxLimits, BoxSpec
 from orchestrator.sandbox.service_spec import ServiceSpec
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
-from orchestrator.schema.posture import Posture
+from orchestrator.schema.posture import CONTROLS, Posture
+from orchestrator.schema.terminal_text import escape_terminal
 
 WORKDIR = "/workspace"
 
@@ -73,13 +74,23 @@ def service_specs(policy: EffectivePolicy) -> tuple[ServiceSpec, ...]:
 
 
 def require_posture(policy: EffectivePolicy, posture: Posture) -> None:
-    """Raise PostureError where the running box lacks what policy requires."""
+    """Raise PostureError, with a row for each, where the box lacks what policy requires."""
     missing = [name for name in policy.sandbox.require if not posture.controls.get(name, False)]
     if missing:
+        rows = [posture_row(name, posture) for name in missing]
         raise PostureError(
-            f"the box lacks what policy requires: {', '.join(missing)}",
-            hint="glovebox doctor shows what this engine can do; sandbox.require lists what must hold",
+            f"the box lacks {len(missing)} of the {len(policy.sandbox.require)} controls that "
+            f"policy {policy.name} requires:\n" + "\n".join(rows),
+            hint="mend it, or choose a policy whose sandbox.require asks for less; "
+            "glovebox doctor shows every control of this engine",
         )
+
+
+def posture_row(name: str, posture: Posture) -> str:
+    """Return what was required, what was found and how to mend it, over three lines."""
+    control = CONTROLS[name]
+    found = escape_terminal(posture.found.get(name, "not looked at"))
+    return f"  {name}: {control.required}\n    found: {found}\n    mend:  {control.mend}"
 
 
 def run_limits(policy: LimitSettings, asked: LimitOptions) -> Limits:

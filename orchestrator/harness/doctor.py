@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
+from orchestrator.harness.doctor_box import BoxFacts
 from orchestrator.harness.doctor_facts import EngineFacts, MachineFacts
+from orchestrator.schema.posture import CONTROLS, Posture
 
 Status = Literal["ok", "info", "warn", "fail"]
 
@@ -42,7 +44,7 @@ class Finding:
 
 def diagnose(facts: MachineFacts) -> list[Finding]:
     """Judge everything, in the order in which it should be mended."""
-    return [check(facts) for check in CHECKS]
+    return [*(check(facts) for check in CHECKS), *box_findings(facts.box)]
 
 
 def exit_code(findings: Sequence[Finding]) -> int:
@@ -200,6 +202,49 @@ CHECKS: tuple[Callable[[MachineFacts], Finding], ...] = (
     check_model,
     check_keyring,
 )
+
+
+def box_findings(box: BoxFacts) -> list[Finding]:
+    """Judge a box that was asked: one finding for it, its parts, and each control it lacks."""
+    if box.failure:
+        return [Finding("box", "fail", box.failure, box.hint, engine=True)]
+    if box.posture is None:
+        return []
+    posture = box.posture
+    held = sum(1 for name in CONTROLS if posture.controls.get(name, False))
+    lacking = [name for name in CONTROLS if not posture.controls.get(name, False)]
+    refused = [name for name in lacking if name in box.required]
+    found = f"{held} of {len(CONTROLS)} controls hold"
+    status: Status = "fail" if refused else "ok"
+    mend = f"policy requires {', '.join(refused)}: no session can start" if refused else ""
+    return [
+        Finding("box", status, found, mend, engine=True),
+        Finding("parts", "info", _parts(posture)),
+        *(_lacking(name, posture, required=name in box.required) for name in lacking),
+    ]
+
+
+def _parts(posture: Posture) -> str:
+    names = ("engine", "runtime", "runc", "crun", "containerd", "cgroup", "kernel", "transport")
+    told = {name: posture.facts[name] for name in names if name in posture.facts}
+    root = posture.facts.get("root_is")
+    return ", ".join(f"{name} {value}" for name, value in told.items()) + (
+        f", root inside is {root}" if root else ""
+    )
+
+
+def _lacking(name: str, posture: Posture, *, required: bool) -> Finding:
+    row = f"box.{name}"
+    found = posture.found.get(name, "not looked at")
+    if required:
+        return Finding(row, "fail", found, CONTROLS[name].mend, engine=True)
+    if name in _CHOICES:
+        return Finding(row, "info", f"{found}; {CONTROLS[name].mend}")
+    return Finding(row, "warn", found, CONTROLS[name].mend)
+
+
+_CHOICES = frozenset({"gvisor"})
+"""Controls whose lack is no fault of an engine."""
 
 
 def _crosses_network_in_clear(engine: EngineFacts) -> bool:

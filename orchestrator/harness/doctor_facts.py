@@ -10,7 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.config.assets import asset
@@ -21,6 +21,7 @@ from orchestrator.engine.facts import EngineInfo
 from orchestrator.engine.image_context import image_name, read_context
 from orchestrator.engine.images import current_image
 from orchestrator.errors import EngineError
+from orchestrator.harness.doctor_box import BoxFacts
 from orchestrator.model.catalog import PROVIDERS
 
 _SYS_OPENAT2 = 437
@@ -78,6 +79,8 @@ class MachineFacts:
     local_model: bool
     keyring: str
     """The back end's name, empty where there is none."""
+    box: BoxFacts = field(default_factory=BoxFacts)
+    """Empty where no box was asked."""
 
 
 def gather(

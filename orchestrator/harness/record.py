@@ -95,6 +95,7 @@ class Record:
             "controls": dict(posture.controls),
             "posture": dict(posture.facts),
             **brought,
+            "lacking": dict(posture.found),
         }
         if path.exists():
             self._audit = AuditLog.resume(path, session=self.session, signer=signer)

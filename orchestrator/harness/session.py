@@ -229,6 +229,7 @@ def _start_event(
         posture={
             "controls": dict(room.posture.controls),
             "facts": dict(room.posture.facts),
+            "lacking": dict(room.posture.found),
         },
         workspace={"mode": room.mode, "path": str(room.directory)} | _luggage(options, room),
         resumed=resumed,

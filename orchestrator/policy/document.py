@@ -36,6 +36,14 @@ Control = Literal[
     "memory_limit",
     "read_only_root",
     "no_capabilities",
+    "cpu_limit",
+    "masked_paths",
+    "private_namespaces",
+    "no_devices",
+    "expected_mounts",
+    "disk_watch",
+    "runtime_not_known_bad",
+    "gvisor",
 ]
 WorkspaceMode = Literal["none", "copy", "overlay", "bind"]
 """From the most closed to the most open."""

@@ -9,6 +9,7 @@ import anyio
 
 from orchestrator.errors import BoxError
 from orchestrator.sandbox.calls import Call, Calls
+from orchestrator.sandbox.container_spec import MASKED, READ_ONLY
 from orchestrator.sandbox.driver import BoxSpec, BoxStream, OnOutput, PathRefusedError
 from orchestrator.sandbox.frames import MAX_MESSAGE
 from orchestrator.sandbox.posture import posture_of
@@ -60,7 +61,9 @@ class Box:
 
     async def probe(self) -> Posture:
         """Ask from inside what the box really has."""
-        outcome = await self._call({"kind": "probe"}, on_output=None, seconds=FILE_TIME_S)
+        outcome = await self._call(
+            {"kind": "probe", "paths": [*MASKED, *READ_ONLY]}, on_output=None, seconds=FILE_TIME_S
+        )
         if outcome.error is not None:
             raise BoxError(f"box: the probe failed ({outcome.error})")
         found = Findings.model_validate(outcome.data)

@@ -21,8 +21,9 @@ from orchestrator.sandbox.driver import (
     RunningBox,
     StreamRefusedError,
 )
-from orchestrator.sandbox.scripted import CONTROLS, Reply
+from orchestrator.sandbox.scripted import Reply
 from orchestrator.schema.outcome import Outcome
+from orchestrator.schema.posture import CONTROLS
 from orchestrator.schema.request import (
     EditRequest,
     ExecRequest,

@@ -43,22 +43,56 @@ _SHM_SIZE = 64 * 1024**2
 _TMPFS_SHARE = 0.5
 """Of the memory limit: tmpfs pages are charged to it, and a full one would starve every command."""
 
-_MASKED = (
+MASKED = (
     "/dev/mqueue",
+    # How the host was booted and built, what its memory and buses look like, what it does now.
     "/proc/acpi",
     "/proc/asound",
+    "/proc/cmdline",
+    "/proc/config.gz",
+    "/proc/consoles",
+    "/proc/diskstats",
+    "/proc/driver",
     "/proc/interrupts",
+    "/proc/iomem",
+    "/proc/ioports",
+    "/proc/kallsyms",
     "/proc/kcore",
     "/proc/keys",
+    "/proc/key-users",
     "/proc/latency_stats",
+    "/proc/locks",
+    "/proc/modules",
+    "/proc/mtrr",
+    "/proc/partitions",
     "/proc/sched_debug",
     "/proc/scsi",
+    "/proc/slabinfo",
+    "/proc/sysvipc",
     "/proc/timer_list",
     "/proc/timer_stats",
+    # Serial numbers, disks, buses, the running kernel's types and symbols.
+    "/sys/block",
+    "/sys/bus",
+    "/sys/class/block",
+    "/sys/class/dmi",
+    "/sys/class/misc",
+    "/sys/class/nvme",
+    "/sys/class/scsi_host",
+    "/sys/dev",
+    "/sys/devices/virtual/block",
+    "/sys/devices/virtual/dmi",
+    "/sys/devices/virtual/misc",
     "/sys/devices/virtual/powercap",
     "/sys/firmware",
+    "/sys/fs/bpf",
+    "/sys/hypervisor",
+    "/sys/kernel",
+    "/sys/module",
+    "/sys/power",
 )
-_READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
+"""Hidden files and directories; one that the kernel lacks needs no hiding."""
+READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
 _TMPFS_OPTIONS = "rw,exec,nosuid,nodev"
 """Scripts in /tmp are daily work; nothing in the box can raise privileges by executing."""
 
@@ -161,12 +195,13 @@ def _host_config(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
         "Dns": ["127.0.0.1"],
         "Sysctls": {"net.ipv4.ip_unprivileged_port_start": "0"},
         "IpcMode": "private",
+        "CgroupnsMode": "private",
         "PidMode": "",
         "UTSMode": "",
         "Devices": [],
         "ReadonlyRootfs": spec.read_only_root,
-        "MaskedPaths": list(_MASKED),
-        "ReadonlyPaths": list(_READ_ONLY),
+        "MaskedPaths": list(MASKED),
+        "ReadonlyPaths": list(READ_ONLY),
         "PidsLimit": limits.pids,
         "Memory": limits.memory,
         # No swap beyond it: a box that swaps slows everything else down.

@@ -36,6 +36,7 @@ from orchestrator.sandbox.handoff import HandedBox
 from orchestrator.sandbox.heart import Heart
 from orchestrator.sandbox.hello import Ready, hello_bytes
 from orchestrator.sandbox.runtime_dir import SocketDirectory, runtime_root, sweep
+from orchestrator.sandbox.told import told_of
 from orchestrator.schema.ids import Digest, SessionId
 
 T = TypeVar("T")
@@ -160,7 +161,9 @@ class DockerLifecycle:
             spec, image.environment, token=connection.token, has_socket=directory is not None
         )
         ready = await self._bring_up(spec.session, hello, directory)
-        facts = self._started[spec.session].facts = _facts(info, spec, digest, ready)
+        facts = self._started[spec.session].facts = told_of(
+            info, spec, digest=digest, ready=ready, image=image
+        )
         return Box(spec, connection.calls, facts)
 
     async def _create(self, spec: BoxSpec, options: dict[str, Any]) -> Connection:
@@ -219,16 +222,3 @@ def _image(engine: Engine, name: str) -> tuple[Digest, ImageConfig]:
     return Digest(found["Id"]), ImageConfig(
         tuple(config.get("Env") or ()), tuple(config.get("Volumes") or ())
     )
-
-
-def _facts(info: EngineInfo, spec: BoxSpec, digest: Digest, ready: Ready) -> dict[str, str]:
-    facts = {
-        "engine": info.server_version,
-        "runtime": spec.runtime or info.default_runtime,
-        "image": spec.image,
-        "image_digest": digest,
-        "transport": ready.transport,
-    }
-    if ready.problem:
-        facts["transport_problem"] = ready.problem
-    return facts

@@ -128,6 +128,15 @@ class _Stream(_Answer):
     reason: Line | None = None
 
 
+class MountSeen(_Answer):
+    """One mount as the box sees it; options and propagation separated by commas."""
+
+    target: Line
+    kind: Line
+    options: Line
+    propagation: Line
+
+
 class Findings(_Answer):
     """What the probe found inside; see ``toolserver/probe.py``."""
 
@@ -139,7 +148,16 @@ class Findings(_Answer):
     root_writes: Annotated[list[Line], Field(max_length=20)]
     pids_limit: Count | None
     memory_limit: Count | None
-    refused: Annotated[dict[str, bool], Field(max_length=20)]
+    cpu_limit: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+    disk_limit: Count
+    disk_places: Annotated[list[Line], Field(max_length=400)]
+    file_size_limit: Count | None
+    mounts: Annotated[list[MountSeen], Field(max_length=400)]
+    namespaces: Annotated[dict[str, Line], Field(max_length=20)]
+    devices: Annotated[list[Line], Field(max_length=100)]
+    shown: Annotated[dict[str, Line], Field(max_length=100)]
+    version: Line
+    refused: Annotated[dict[str, bool], Field(max_length=40)]
 
 
 _Read = Annotated[_TextRead | _ImageRead | _BinaryRead | _EmptyRead, Field(discriminator="type")]

@@ -25,20 +25,9 @@ from orchestrator.sandbox.scripted_files import MemoryFiles
 from orchestrator.sandbox.scripted_stream import ScriptedStream
 from orchestrator.schema.ids import Digest, SessionId, digest_of
 from orchestrator.schema.outcome import Outcome
-from orchestrator.schema.posture import Posture
+from orchestrator.schema.posture import CONTROLS, Posture
 from orchestrator.schema.request import ExecRequest, FileRequest, Request
 from orchestrator.schema.stream import StreamTarget, TcpTarget
-
-CONTROLS = (
-    "seccomp",
-    "no_new_privileges",
-    "no_network",
-    "non_root",
-    "no_capabilities",
-    "pids_limit",
-    "memory_limit",
-    "read_only_root",
-)
 
 
 @dataclass(frozen=True, slots=True)

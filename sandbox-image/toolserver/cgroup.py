@@ -15,6 +15,9 @@ _PIDS_NOW = (f"{ROOT}/pids/pids.current", f"{ROOT}/pids.current")
 _FAILED_FORKS = (f"{ROOT}/pids/pids.events", f"{ROOT}/pids.events")
 _MEMORY_MAX = (f"{ROOT}/memory/memory.limit_in_bytes", f"{ROOT}/memory.max")
 _OOM_KILLS = (f"{ROOT}/memory/memory.oom_control", f"{ROOT}/memory.events")
+_CPU_QUOTA = (f"{ROOT}/cpu/cpu.cfs_quota_us", f"{ROOT}/cpu,cpuacct/cpu.cfs_quota_us")
+_CPU_PERIOD = (f"{ROOT}/cpu/cpu.cfs_period_us", f"{ROOT}/cpu,cpuacct/cpu.cfs_period_us")
+_CPU_MAX = (f"{ROOT}/cpu.max",)
 STALE_SECONDS = 0.05
 _CROWDED = 0.9
 """Share of the process limit from which a box counts as full."""
@@ -28,6 +31,16 @@ def pids_limit() -> int | None:
 def memory_limit() -> int | None:
     """Return how many bytes of memory the box may have; None without a limit."""
     return _number(_MEMORY_MAX)
+
+
+def cpu_limit() -> float | None:
+    """Return how many processors' time the box may use; None without a limit."""
+    quota, _, period = _text(_CPU_MAX).strip().partition(" ")
+    if not quota:
+        quota, period = _text(_CPU_QUOTA).strip(), _text(_CPU_PERIOD).strip()
+    if quota.isdigit() and period.isdigit() and int(period) > 0:
+        return int(quota) / int(period)
+    return None
 
 
 def is_crowded() -> bool:

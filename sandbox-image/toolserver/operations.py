@@ -18,7 +18,7 @@ def load() -> None:
 def handle(request: dict[str, Any], config: Any) -> dict[str, Any]:
     """Answer a file request or the probe; see ``files.handle`` and ``probe.facts``."""
     if request.get("kind") == "probe":
-        return {"data": importlib.import_module("probe").facts()}
+        return {"data": importlib.import_module("probe").facts(request, config)}
     answer: dict[str, Any] = importlib.import_module("files").handle(request, config)
     return answer
 

@@ -5,22 +5,27 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+import resource
 import socket
 from typing import TYPE_CHECKING, Any
 
 import cgroup
+import exposure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from config import Config
 
 CLONE_NEWUSER = 0x10000000
 _STATUS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Uid", "Gid")
 _ROOT_PROBES = ("/.glovebox-probe", "/etc/.glovebox-probe", "/usr/.glovebox-probe")
 
 
-def facts() -> dict[str, Any]:
+def facts(request: dict[str, Any], config: Config) -> dict[str, Any]:
     """Return plain findings; run it in a worker, as the command's user."""
     return {
+        **exposure.everything(request),
         "status": _status(),
         "kernel": os.uname().release,
         "interfaces": sorted(os.listdir("/sys/class/net")),
@@ -29,8 +34,22 @@ def facts() -> dict[str, Any]:
         "root_writes": [path for path in _ROOT_PROBES if _can_create(path)],
         "pids_limit": cgroup.pids_limit(),
         "memory_limit": cgroup.memory_limit(),
+        "cpu_limit": cgroup.cpu_limit(),
+        "disk_limit": config.limits.disk,
+        "disk_places": _disk_places(config),
+        "file_size_limit": _file_size(),
         "refused": {name: _refused(attempt) for name, attempt in _ATTEMPTS.items()},
     }
+
+
+def _disk_places(config: Config) -> list[str]:
+    """Return the writable places whose use the server can watch."""
+    return [path for path in config.writable if os.statvfs(path).f_blocks > 0]
+
+
+def _file_size() -> int | None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return None if resource.RLIM_INFINITY in (soft, hard) else max(soft, hard)
 
 
 def _status() -> dict[str, str]:
@@ -77,32 +96,66 @@ def _refused(attempt: Callable[[], None]) -> bool:
     return False
 
 
-def _open_vsock() -> None:
-    socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close()
+def _opened(family: int, kind: int, protocol: int = 0) -> Callable[[], None]:
+    return lambda: socket.socket(family, kind, protocol).close()
 
 
-def _open_raw() -> None:
-    socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP).close()
+def _called(name: str, *arguments: int) -> Callable[[], None]:
+    """Return an attempt at a system call; one that this machine's table lacks counts as refused."""
 
+    def attempt() -> None:
+        number = _NUMBERS.get(os.uname().machine, {}).get(name)
+        if number is None:
+            raise OSError(errno.ENOSYS, name)
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.syscall(number, *(ctypes.c_long(value) for value in arguments)) < 0:
+            raise OSError(ctypes.get_errno(), name)
 
-def _open_packet() -> None:
-    socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close()
-
-
-def _new_user_namespace() -> None:
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(CLONE_NEWUSER) != 0:
-        raise OSError(ctypes.get_errno(), "unshare")
+    return attempt
 
 
 def _regain_root() -> None:
     os.setresuid(0, 0, 0)
 
 
-_ATTEMPTS = {
-    "vsock": _open_vsock,
-    "raw_socket": _open_raw,
-    "packet_socket": _open_packet,
-    "user_namespace": _new_user_namespace,
+_NUMBERS = {
+    "x86_64": {
+        "ptrace": 101,
+        "mount": 165,
+        "unshare": 272,
+        "keyctl": 250,
+        "perf_event_open": 298,
+        "bpf": 321,
+        "userfaultfd": 323,
+        "io_uring_setup": 425,
+    },
+    "aarch64": {
+        "ptrace": 117,
+        "mount": 40,
+        "unshare": 97,
+        "keyctl": 219,
+        "perf_event_open": 241,
+        "bpf": 280,
+        "userfaultfd": 282,
+        "io_uring_setup": 425,
+    },
+}
+AF_ALG, AF_PACKET, AF_VSOCK = 38, 17, 40
+_PTRACE_SEIZE, _NOBODY = 0x4206, 0x7FFFFFFF
+"""A process that cannot exist: unfiltered, the kernel would say that it found none."""
+
+_ATTEMPTS: dict[str, Callable[[], None]] = {
+    "vsock": _opened(AF_VSOCK, socket.SOCK_STREAM),
+    "raw_socket": _opened(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP),
+    "packet_socket": _opened(AF_PACKET, socket.SOCK_RAW),
+    "crypto_socket": _opened(AF_ALG, socket.SOCK_SEQPACKET),
+    "user_namespace": _called("unshare", CLONE_NEWUSER),
+    "mount": _called("mount", 0, 0, 0, 0, 0),
+    "ptrace": _called("ptrace", _PTRACE_SEIZE, _NOBODY, 0, 0),
+    "keyctl": _called("keyctl", 0, -3, 0),
+    "bpf": _called("bpf", 0, 0, 0),
+    "perf_event_open": _called("perf_event_open", 0, 0, -1, -1, 0),
+    "userfaultfd": _called("userfaultfd", 0),
+    "io_uring_setup": _called("io_uring_setup", 0, 0),
     "root": _regain_root,
 }

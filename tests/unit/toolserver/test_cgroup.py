@@ -28,8 +28,8 @@ def test_limits_of_a_real_box_are_found(stage):
     source = """
 import json, cgroup
 print(json.dumps([cgroup.pids_limit(), cgroup.memory_limit(), cgroup.is_crowded(),
-                  cgroup.oom_kills(), cgroup.failed_forks()]))
+                  cgroup.oom_kills(), cgroup.failed_forks(), cgroup.cpu_limit()]))
 """
     found = json.loads(stage.play(lambda scene: scene.as_server(source)))
 
-    assert found == [LIMITS.pids, LIMITS.memory, False, 0, 0]
+    assert found == [LIMITS.pids, LIMITS.memory, False, 0, 0, LIMITS.cpus]

@@ -6,7 +6,10 @@ pytestmark = pytest.mark.docker
 
 SOURCE = """
 import json, probe
-print(json.dumps(probe.facts()))
+from config import Config, Limits
+config = Config("/workspace", "/home/agent", "/tmp/.glovebox-spill", (), ("/workspace", "/tmp"),
+                1000, 1000, {}, Limits(1 << 30, 1 << 30, 1 << 26))
+print(json.dumps(probe.facts({"paths": ["/proc/keys", "/proc/uptime"]}, config)))
 """
 
 
@@ -24,6 +27,8 @@ def test_probe_finds_what_a_command_finds(stage):
     assert found["root_writes"] == []
     assert found["interfaces"] == ["lo"]
     assert found["status"]["Seccomp"] == "2"
+    assert found["shown"] == {"/proc/keys": "hidden", "/proc/uptime": "shown"}
+    assert found["disk_places"] == ["/workspace", "/tmp"]
 
 
 def test_probe_notices_a_control_that_is_missing(stage):
