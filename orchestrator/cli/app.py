@@ -21,7 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("orchestrator.cli.run:run", "Put an agent to work on a directory, in a box."),
     "demo": ("orchestrator.cli.demo:demo", "See the whole thing work, with no key."),
     "diff": ("orchestrator.cli.workspace:diff", "Show what a session changed."),
-    "apply": ("orchestrator.cli.workspace:apply", "Bring a session's changes to the host."),
+    "apply": ("orchestrator.cli.apply:apply", "Bring a session's changes to the host."),
     "discard": ("orchestrator.cli.workspace:discard", "Drop a session's changes."),
     "sessions": ("orchestrator.cli.sessions:app", "List and show sessions."),
     "policy": ("orchestrator.cli.policy:app", "Check, show, explain and test policies."),

@@ -1,4 +1,4 @@
-"""``glovebox diff``, ``apply`` and ``discard``: what a session changed, and what becomes of it."""
+"""``glovebox diff`` and ``discard``: what a session changed, and dropping it."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from orchestrator.cli.review import shown_line
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.engine.client import Engine, connect
 from orchestrator.errors import UsageError, WorkspaceError
-from orchestrator.harness.applying import apply_recorded, discard_recorded
+from orchestrator.harness.applying import discard_recorded
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
-from orchestrator.workspace.handover import Applied, read_changes, read_patch
+from orchestrator.workspace.handover import read_changes, read_patch, read_pieces
+from orchestrator.workspace.merging import Sides
 from orchestrator.workspace.node import ChangeSet, encode_change
 from orchestrator.workspace.opening import drop_workspace, load_workspace
+from orchestrator.workspace.patch import PatchForm, Piece
 from orchestrator.workspace.pending import session_named, waiting_sessions
-from orchestrator.workspace.plan import Selection
 from orchestrator.workspace.recover import recover
-from orchestrator.workspace.summary import left_lines, summary_lines
+from orchestrator.workspace.summary import summary_lines
 from orchestrator.workspace.workspace import Workspace
 
 SessionArgument = Annotated[
@@ -40,6 +41,19 @@ SessionArgument = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Directory = Annotated[Path, typer.Option("--cd", "-C", help="Directory the session worked on.")]
 
+Ours = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--ours",
+        metavar="GLOB",
+        help="Where both sides changed the same lines of a file, keep your directory's.",
+    ),
+]
+Theirs = Annotated[
+    list[str] | None,
+    typer.Option("--theirs", metavar="GLOB", help="There, take the box's; repeatable."),
+]
+
 _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 _PLAIN = "\x1b[0m"
 
@@ -51,75 +65,60 @@ def diff(
     raw: Annotated[
         bool, typer.Option("--raw", help="Exact text for patch tools; unsafe on a terminal.")
     ] = False,
+    hunks: Annotated[
+        bool, typer.Option("--hunks", help="Number the hunks for `apply --hunk`.")
+    ] = False,
+    ignored: Annotated[
+        bool, typer.Option("--ignored", help="Show the text of what git ignores too.")
+    ] = False,
+    ours: Ours = None,
+    theirs: Theirs = None,
     as_json: Json = False,
 ) -> int:
     """Show what a session changed.
 
-    A unified diff goes to stdout, what to watch out for to stderr.
+    A unified diff goes to stdout, what to watch out for to stderr. Where your directory moved on
+    since the session began, the diff shows both sides' work brought together.
     """
+    if raw and hunks:
+        raise UsageError("diff: --raw is for patch tools, --hunks for reading; give one of them")
     if raw and sys.stdout.isatty():
         raise UsageError(
             "diff: --raw would send the box's bytes to this terminal",
             hint="redirect it: glovebox diff --raw > changes.patch",
         )
-    with _place() as place:
-        workspace, changes = place.open(session, cd)
-        if as_json:
-            _print_json(_encode(changes))
+    with open_place() as place:
+        workspace, changes = place.open(session, cd, sides_of(ours, theirs))
+        if as_json and not hunks:
+            print_json(_encode(changes))
             return 0
-        lines, counts = anyio.run(read_patch, workspace, changes)
+        if as_json:
+            pieces = anyio.run(read_pieces, workspace, changes.changes)
+            print_json(_encode(changes) | {"hunks": [_encode_piece(p) for p in pieces if p.digest]})
+            return 0
+        lines, counts = anyio.run(
+            read_patch,
+            workspace,
+            changes,
+            PatchForm(numbered=hunks, overlaps=not raw, ignored=ignored),
+        )
     summary = list(summary_lines(changes, counts))
     if stat:
-        _print(summary)
+        show(summary)
         return 0
-    _say(summary)
+    say(summary)
     if raw:
         sys.stdout.buffer.write(
             "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
         )
     else:
-        _print(_coloured(lines))
+        show(_coloured(lines))
     return 0
-
-
-def apply(
-    session: SessionArgument = None,
-    cd: Directory = Path(),
-    path: Annotated[
-        list[str] | None, typer.Option("--path", help="Only what this glob matches; repeatable.")
-    ] = None,
-    include_protected: Annotated[
-        bool, typer.Option("--include-protected", help="Apply protected paths too.")
-    ] = False,
-    skip_conflicts: Annotated[
-        bool, typer.Option("--skip-conflicts", help="Leave conflicting files in the box.")
-    ] = False,
-    as_json: Json = False,
-) -> int:
-    """Bring a session's changes to the host.
-
-    All of the selected changes are applied or none. Exit code 1 when something that was asked
-    for could not be applied.
-    """
-    selection = Selection(tuple(path or ()), include_protected, skip_conflicts)
-    with _place() as place:
-        workspace, changes = place.open(session, cd)
-        applied = anyio.run(
-            lambda: apply_recorded(workspace, changes, selection, paths=place.paths)
-        )
-    if as_json:
-        _print_json(_encode_applied(changes, applied))
-    else:
-        _say(left_lines(applied.left))
-        _print([f"{len(applied.changes)} changes applied to {escape_terminal(changes.directory)}"])
-    if not applied.nothing_left:
-        _say([f"the rest waits: glovebox diff {changes.session}"])
-    return 0 if applied.complete else 1
 
 
 def discard(session: SessionArgument = None, cd: Directory = Path()) -> int:
     """Drop a session's changes; they cannot be had again."""
-    with _place() as place:
+    with open_place() as place:
         chosen = place.choose(session, cd)
         try:
             workspace = load_workspace(chosen, paths=place.paths, engine=place.engine)
@@ -128,22 +127,24 @@ def discard(session: SessionArgument = None, cd: Directory = Path()) -> int:
             drop_workspace(chosen, paths=place.paths, engine=place.engine)
         else:
             anyio.run(lambda: discard_recorded(workspace, chosen, paths=place.paths))
-    _print([f"the changes of session {chosen} are dropped"])
+    show([f"the changes of session {chosen} are dropped"])
     return 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class Place:
     """Where sessions are looked for."""
 
     engine: Engine
     paths: Paths
 
-    def open(self, session: str | None, directory: Path) -> tuple[Workspace, ChangeSet]:
+    def open(
+        self, session: str | None, directory: Path, sides: Sides | None = None
+    ) -> tuple[Workspace, ChangeSet]:
         """Return the named session's workspace, or the directory's newest that has changes."""
         if session is None:
-            return self._newest(directory)
-        return self._read(session_named(self.paths, session))
+            return self._newest(directory, sides)
+        return self._read(session_named(self.paths, session), sides)
 
     def choose(self, session: str | None, directory: Path) -> SessionId:
         """Return the id alone; a named session's record may be broken."""
@@ -151,9 +152,9 @@ class _Place:
             return self._newest(directory)[1].session
         return session_named(self.paths, session)
 
-    def _newest(self, directory: Path) -> tuple[Workspace, ChangeSet]:
+    def _newest(self, directory: Path, sides: Sides | None = None) -> tuple[Workspace, ChangeSet]:
         for session in waiting_sessions(self.paths, directory):
-            workspace, changes = self._read(session)
+            workspace, changes = self._read(session, sides)
             if changes:
                 return workspace, changes
         raise WorkspaceError(
@@ -161,18 +162,28 @@ class _Place:
             hint="name a session, or a directory with --cd",
         )
 
-    def _read(self, session: SessionId) -> tuple[Workspace, ChangeSet]:
+    def _read(self, session: SessionId, sides: Sides | None) -> tuple[Workspace, ChangeSet]:
         workspace = load_workspace(session, paths=self.paths, engine=self.engine)
-        return workspace, anyio.run(read_changes, workspace)
+        return workspace, anyio.run(read_changes, workspace, sides)
 
 
 @contextmanager
-def _place() -> Iterator[_Place]:
+def open_place() -> Iterator[Place]:
     """Connect, with whatever a killed apply left mended first."""
     paths = paths_from(os.environ, Path.home())
     with closing(connect()) as engine:
-        _say(escape_terminal(line) for line in recover(paths, engine))
-        yield _Place(engine, paths)
+        say(escape_terminal(line) for line in recover(paths, engine))
+        yield Place(engine, paths)
+
+
+def sides_of(ours: list[str] | None, theirs: list[str] | None) -> Sides:
+    """Return the sides as the flags name them."""
+    return Sides(tuple(ours or ()), tuple(theirs or ()))
+
+
+def _encode_piece(piece: Piece) -> dict[str, Any]:
+    hunks = [{"number": n, "lines": list(lines)} for n, lines in enumerate(piece.hunks, 1)]
+    return {"path": piece.change.path, "digest": piece.digest, "hunks": hunks}
 
 
 def _encode(changes: ChangeSet) -> dict[str, Any]:
@@ -186,16 +197,6 @@ def _encode(changes: ChangeSet) -> dict[str, Any]:
     }
 
 
-def _encode_applied(changes: ChangeSet, applied: Applied) -> dict[str, Any]:
-    return {
-        "session": changes.session,
-        "directory": changes.directory,
-        "applied": [encode_change(change) for change in applied.changes],
-        "left": [{"path": item.path, "reason": item.reason} for item in applied.left],
-        "nothing_left": applied.nothing_left,
-    }
-
-
 def _coloured(lines: Iterable[str]) -> Iterable[str]:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for line in lines:
@@ -204,15 +205,18 @@ def _coloured(lines: Iterable[str]) -> Iterable[str]:
         yield f"{paint}{shown}{_PLAIN}" if paint else shown
 
 
-def _print(lines: Iterable[str]) -> None:
+def show(lines: Iterable[str]) -> None:
+    """Print lines, already safe, to stdout."""
     for line in lines:
         sys.stdout.write(f"{line}\n")
 
 
-def _say(lines: Iterable[str]) -> None:
+def say(lines: Iterable[str]) -> None:
+    """Print lines, already safe, to stderr."""
     for line in lines:
         sys.stderr.write(f"{line}\n")
 
 
-def _print_json(data: dict[str, Any]) -> None:
+def print_json(data: dict[str, Any]) -> None:
+    """Print one JSON object to stdout."""
     sys.stdout.write(json.dumps(data) + "\n")

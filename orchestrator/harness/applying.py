@@ -32,6 +32,10 @@ async def apply_recorded(
                 "paths": chosen[:MOST_PATHS],
                 "count": len(chosen),
                 "include_protected": selection.include_protected,
+                "hunks": {
+                    path: {"numbers": sorted(choice.numbers), "digest": choice.digest}
+                    for path, choice in list(selection.hunks.items())[:MOST_PATHS]
+                },
             },
         )
         applied = await apply_changes(workspace, changes, selection)

@@ -23,7 +23,7 @@ from orchestrator.workspace.journal import (
     write_journal,
 )
 from orchestrator.workspace.judge import STAGING_PREFIX
-from orchestrator.workspace.node import Change, Node
+from orchestrator.workspace.node import Change, Outcome, outcome_of
 from orchestrator.workspace.staging import (
     OpenContent,
     Stager,
@@ -65,8 +65,8 @@ def commit_changes(
     content: OpenContent,
     *,
     on_step: OnStep | None = None,
-) -> dict[str, Node | None]:
-    """Apply all of the changes or none; returns what each path now is.
+) -> Outcome:
+    """Apply all of the changes or none; returns what the session takes as its new base.
 
     The journal stays, in its last phase, until ``finish``: whoever dies before the session's own
     records are up to date is recovered like any other.
@@ -93,7 +93,7 @@ def commit_changes(
             raise
         write_journal(target.folder, journal)
         carry_out(tree, target.folder, journal, on_step=on_step)
-    return dict(journal.outcome or {})
+    return outcome_of(given)
 
 
 def carry_out(tree: Tree, folder: Path, journal: Journal, *, on_step: OnStep | None = None) -> None:
@@ -155,8 +155,9 @@ def _stage(tree: Tree, journal: Journal, changes: list[Change], content: OpenCon
         for change in changes:
             stager.add(change)
         sync_file_system(fd)
-    outcome = {change.path: change.new for change in changes}
-    return replace(journal, phase="committing", steps=tuple(stager.steps), outcome=outcome)
+    return replace(
+        journal, phase="committing", steps=tuple(stager.steps), outcome=outcome_of(changes)
+    )
 
 
 def _undo(tree: Tree, folder: Path, journal: Journal, committer: Committer) -> None:

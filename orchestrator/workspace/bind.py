@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import stat
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from orchestrator.schema.mount import Mount
 from orchestrator.workspace.covers import cover
 from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.matches import find_matches
-from orchestrator.workspace.node import Change, ChangeSet, Node
+from orchestrator.workspace.node import Change, ChangeSet, Outcome
 from orchestrator.workspace.record import save_record
 from orchestrator.workspace.staging import OpenContent
 from orchestrator.workspace.sweep import sweep
@@ -70,7 +69,7 @@ class BindWorkspace:
         """Refuse every content: there is nothing to apply."""
         return nullcontext(_no_content)
 
-    def settle(self, outcome: Mapping[str, Node | None]) -> None:
+    def settle(self, outcome: Outcome) -> None:
         """Do nothing: no change is ever applied."""
 
     def remove(self) -> None:

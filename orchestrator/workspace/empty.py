@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
-from orchestrator.workspace.node import Change, ChangeSet, Node
+from orchestrator.workspace.node import Change, ChangeSet, Outcome
 from orchestrator.workspace.staging import OpenContent
 from orchestrator.workspace.sweep import sweep
 from orchestrator.workspace.workspace import WORKDIR, Prepared, Site
@@ -40,7 +39,7 @@ class EmptyWorkspace:
         """Refuse every content: there is nothing to apply."""
         return nullcontext(_no_content)
 
-    def settle(self, outcome: Mapping[str, Node | None]) -> None:
+    def settle(self, outcome: Outcome) -> None:
         """Do nothing: no change is ever applied."""
 
     def remove(self) -> None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from orchestrator.errors import UsageError
 from orchestrator.policy.globs import (
     GlobSet,
     check_glob,
@@ -78,6 +79,20 @@ def path_globs(patterns: Iterable[str], *, anywhere: bool = True) -> PathGlobs:
         names,
         re.compile(f"(?:{each})(?=/|\\Z)") if each else None,
     )
+
+
+def chosen_globs(globs: Iterable[str], flag: str) -> PathGlobs | None:
+    """Return what a person named with a flag, None where nothing; UsageError when malformed.
+
+    A pattern without a slash holds at any depth, one with a slash from the top.
+    """
+    plain = [glob.removeprefix("./").rstrip("/") for glob in globs]
+    if not plain:
+        return None
+    try:
+        return path_globs([p if "/" in p else f"**/{p}" for p in plain], anywhere=False)
+    except ValueError as err:
+        raise UsageError(f"{flag}: {err}", hint="paths are relative to the project") from err
 
 
 def _last_name(pattern: str) -> str:

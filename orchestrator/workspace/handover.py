@@ -5,7 +5,7 @@ Each call holds the session's lock, so that two commands never work on the same 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,14 +19,19 @@ from orchestrator.engine.volumes import frozen, running_with
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.apply import OnStep, Target, commit_changes, finish
+from orchestrator.workspace.derived import open_contents
+from orchestrator.workspace.merging import Sides, bring_together, note_outcome
 from orchestrator.workspace.node import Change, ChangeSet
 from orchestrator.workspace.opening import prepare_workspace
-from orchestrator.workspace.patch import open_patch
+from orchestrator.workspace.patch import PatchForm, Piece, open_patch
 from orchestrator.workspace.plan import Left, Plan, Selection, make_plan
+from orchestrator.workspace.portions import HunkChoice, note_shown, take_portions
 from orchestrator.workspace.record import locked
 from orchestrator.workspace.workspace import Prepared, Site, Workspace, WorkspaceSpec
 
 _T = TypeVar("_T")
+
+_FOR_READING = PatchForm()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,32 +58,48 @@ async def begin_workspace(
     return await to_thread.run_sync(lambda: prepare_workspace(spec, paths=paths, engine=engine))
 
 
-async def read_changes(workspace: Workspace, *, ended: bool = False) -> ChangeSet:
-    """Return what the box changed; a box that still runs is paused meanwhile.
+async def read_changes(
+    workspace: Workspace, sides: Sides | None = None, *, ended: bool = False
+) -> ChangeSet:
+    """Return what the box changed, merged with the host's newer work where that can be.
 
-    ``ended`` says that nothing runs in it any more, whatever the engine has still to tidy.
+    A box that still runs is paused meanwhile. ``ended`` says that nothing runs in it any more,
+    whatever the engine has still to tidy.
     """
 
     def read() -> ChangeSet:
         site = workspace.site
         still = nullcontext() if ended else frozen(site.engine, site.record.volume)
         with locked(site.folder, wait=True), still:
-            return workspace.changes()
+            changes = workspace.changes()
+            return bring_together(workspace, changes, sides=sides or Sides())
 
     return await _in_thread(read, workspace.site)
 
 
 async def read_patch(
-    workspace: Workspace, changes: ChangeSet
+    workspace: Workspace, changes: ChangeSet, form: PatchForm = _FOR_READING
 ) -> tuple[list[str], dict[str, tuple[int, int]]]:
     """Return the patch's lines, raw, and the added and removed lines by path."""
 
     def read() -> tuple[list[str], dict[str, tuple[int, int]]]:
         with locked(workspace.site.folder, wait=True), open_patch(workspace) as patch:
-            return list(patch.lines(changes)), patch.counts(changes)
+            if form.numbered:
+                note_shown(workspace.site.folder, patch.digests(changes))
+            return list(patch.lines(changes, form)), patch.counts(changes)
 
     if not changes.changes:
         return [], {}
+    return await _in_thread(read, workspace.site)
+
+
+async def read_pieces(workspace: Workspace, changes: Iterable[Change]) -> list[Piece]:
+    """Return what a person is asked about, change by change."""
+
+    def read() -> list[Piece]:
+        with locked(workspace.site.folder, wait=True), open_patch(workspace) as patch:
+            return [patch.piece(change) for change in changes]
+
     return await _in_thread(read, workspace.site)
 
 
@@ -99,7 +120,7 @@ async def apply_changes(
     def carry() -> Applied:
         with locked(workspace.site.folder):
             _check_ended(workspace.site)
-            return _carry(workspace, changes, plan, on_step)
+            return _carry(workspace, changes, plan, selection.hunks, on_step=on_step)
 
     return await _in_thread(carry, workspace.site)
 
@@ -120,19 +141,28 @@ def target_of(site: Site) -> Target:
     return Target(Path(site.record.directory), site.record.inode, site.folder)
 
 
-def _carry(workspace: Workspace, shown: ChangeSet, plan: Plan, on_step: OnStep | None) -> Applied:
+def _carry(
+    workspace: Workspace,
+    shown: ChangeSet,
+    plan: Plan,
+    hunks: Mapping[str, HunkChoice],
+    *,
+    on_step: OnStep | None,
+) -> Applied:
     target = target_of(workspace.site)
-    if plan.changes:
-        with workspace.content() as content:
-            outcome = commit_changes(target, plan.changes, content, on_step=on_step)
+    going = take_portions(workspace, plan.changes, hunks)
+    if going:
+        with open_contents(workspace) as content:
+            outcome = commit_changes(target, going, content, on_step=on_step)
         workspace.settle(outcome)
+        note_outcome(workspace, outcome)
         finish(target)
     everything = len(plan.changes) == len(shown.changes) and not shown.inside_git
     # Looked at again before it is removed: the box may have run since the changes were shown.
     nothing_left = everything and not workspace.changes()
     if nothing_left:
         workspace.remove()
-    return Applied(plan.changes, plan.left, nothing_left=nothing_left)
+    return Applied(going, plan.left, nothing_left=nothing_left)
 
 
 def _check_ended(site: Site) -> None:

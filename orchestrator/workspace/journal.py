@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from orchestrator.errors import WorkspaceError
-from orchestrator.workspace.node import Node, Signature
+from orchestrator.workspace.node import Node, Outcome, Signature
 
 JOURNAL = "apply.json"
 
@@ -52,13 +52,13 @@ class Journal:
     """Uid and gid of what is made anew, where the caller may choose."""
     phase: Phase
     steps: tuple[Step, ...] = ()
-    outcome: Mapping[str, Node | None] | None = None
-    """What each applied path will be, None where it will be gone."""
+    outcome: Outcome | None = None
+    """What the session takes as its new base once all steps are done."""
 
 
 def write_journal(folder: Path, journal: Journal) -> None:
     """Replace the journal; it is on the disk when this returns."""
-    text = json.dumps(asdict(journal))
+    text = json.dumps(asdict(journal), default=sorted)
     temporary = folder / f"{JOURNAL}.new"
     with temporary.open("w", encoding="ascii") as file:
         file.write(text)
@@ -99,11 +99,17 @@ def _parse(data: Mapping[str, Any]) -> Journal:
         Step(**{**step, "seen": _signature(step["seen"]), "staged": _signature(step["staged"])})
         for step in data["steps"]
     )
-    outcome = {
-        path: Node(**node) if node else None for path, node in (data["outcome"] or {}).items()
-    }
+    outcome = _outcome(data["outcome"]) if data["outcome"] else None
     owner = tuple(data["owner"]) if data["owner"] else None
     return Journal(**{**data, "steps": steps, "outcome": outcome, "owner": owner})
+
+
+def _outcome(data: Mapping[str, Any]) -> Outcome:
+    return Outcome(
+        now={path: Node(**node) if node else None for path, node in data["now"].items()},
+        partial=frozenset(data["partial"]),
+        merged={path: Node(**node) for path, node in data["merged"].items()},
+    )
 
 
 def _signature(data: Mapping[str, int] | None) -> Signature | None:

@@ -12,6 +12,9 @@ from orchestrator.workspace.contents import plain_node, read_node
 from orchestrator.workspace.node import PERMISSIONS, Change, Node, Signature, signature
 from orchestrator.workspace.tree import Tree
 
+NEVER_SEEN = Signature(0, 0, 0, 0, 0)
+"""Of an original that the host does not have as it is; only its content can be compared."""
+
 
 @dataclass(frozen=True, slots=True)
 class Original:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.merge3 import Overlap
 
 NodeType = Literal["file", "directory", "symlink", "fifo", "socket", "device"]
 
@@ -79,6 +80,16 @@ class Change:
     """What will be left out when it is applied."""
     seen: Signature | None = None
     """The host's name as it was when this was judged; None where there was none."""
+    merged: str = ""
+    """How the host's newer work and the box's came together in ``new``; else empty."""
+    overlaps: tuple[Overlap, ...] = ()
+    """Of a conflict: the places that both sides changed, where that is known."""
+    ignored: bool = False
+    """Git on the host would not take notice of it."""
+    partial: bool = False
+    """``new`` has only some of the box's hunks."""
+    box: Node | None = None
+    """What the box has, where ``new`` is made of it and is not it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +114,31 @@ class ChangeSet:
     def conflicts(self) -> tuple[Change, ...]:
         """The changes that would overwrite newer work on the host."""
         return tuple(change for change in self.changes if change.conflict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an apply left on the host, as far as it is the new base of the session."""
+
+    now: Mapping[str, Node | None]
+    """What each path is, None where it is gone."""
+    partial: frozenset[str] = frozenset()
+    """Of these paths, the box still has more."""
+    merged: Mapping[str, Node] = field(default_factory=dict)
+    """What the box has, where the host's newer work was merged with it."""
+
+
+def outcome_of(changes: Iterable[Change]) -> Outcome:
+    """Return what is so once the changes are applied.
+
+    Some hunks of a merge are no new base: the next look merges the rest from the old one.
+    """
+    settled = [change for change in changes if not (change.partial and change.merged)]
+    return Outcome(
+        now={change.path: change.new for change in settled},
+        partial=frozenset(change.path for change in settled if change.partial),
+        merged={c.path: c.box for c in settled if c.merged and c.box is not None},
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +218,15 @@ def encode_change(change: Change) -> dict[str, Any]:
             data[side] = {"type": node.type, "mode": f"{node.mode:04o}", "size": node.size}
             data[side] |= {"target": node.target} if node.type == "symlink" else {}
             data[side] |= {"binary": True} if node.binary else {}
-    words = ("renamed_from", "renamed_to", "protected", "runs_on_host", "refused", "conflict")
+    words = (
+        "renamed_from", "renamed_to", "protected", "runs_on_host", "refused", "conflict", "merged",
+        "ignored",
+    )  # fmt: skip
     data |= {word: getattr(change, word) for word in words if getattr(change, word)}
+    data |= {"partial": True} if change.partial else {}
+    if change.overlaps:
+        data["overlaps"] = [
+            {"line": place.line, "ours": "".join(place.ours), "theirs": "".join(place.theirs)}
+            for place in change.overlaps
+        ]
     return data | ({"notes": list(change.notes)} if change.notes else {})

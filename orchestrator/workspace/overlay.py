@@ -6,7 +6,7 @@ Starting costs the same however large the directory is. The host's directory is 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from orchestrator.workspace.conflicts import SinceStart
 from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.mask import build_mask, refresh_mask
 from orchestrator.workspace.matches import find_matches
-from orchestrator.workspace.node import ChangeSet, Node, fingerprint
+from orchestrator.workspace.node import ChangeSet, Outcome, fingerprint
 from orchestrator.workspace.overlay_work import clear_work
 from orchestrator.workspace.prune import prune
 from orchestrator.workspace.record import save_record
@@ -92,15 +92,15 @@ class OverlayWorkspace:
         with open_tree(self._upper) as upper:
             yield lambda change: upper.file(change.path)
 
-    def settle(self, outcome: Mapping[str, Node | None]) -> None:
+    def settle(self, outcome: Outcome) -> None:
         """Drop from the upper directory what the host now has itself."""
         record = self.site.record
-        applied = {path: fingerprint(node) if node else "" for path, node in outcome.items()}
+        applied = {path: fingerprint(node) if node else "" for path, node in outcome.now.items()}
         changed = record.model_copy(update={"applied": {**record.applied, **applied}})
         save_record(self.site.folder, changed)
         self.site = Site(changed, self.site.folder, self.site.engine, self.site.labels)
         with open_tree(Path(record.directory)) as host, open_tree(self._upper) as upper:
-            prune(upper, host, outcome)
+            prune(upper, host, outcome.now.keys() - outcome.partial)
 
     def remove(self) -> None:
         """Remove the volume and all layers."""

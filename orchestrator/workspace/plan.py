@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
-from orchestrator.errors import UsageError, WorkspaceError
-from orchestrator.workspace.globs import PathGlobs, path_globs
+from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.globs import PathGlobs, chosen_globs
 from orchestrator.workspace.node import Change, ChangeSet
+from orchestrator.workspace.portions import HunkChoice
+
+IGNORED = "git ignores it; apply it with --ignored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +18,17 @@ class Selection:
     """What the person asked for."""
 
     globs: tuple[str, ...] = ()
-    """Only paths these match, or all when empty."""
+    """Only paths these match, or all when nothing is named."""
+    paths: tuple[str, ...] = ()
+    """Only these paths, with what the globs match."""
     include_protected: bool = False
     skip_conflicts: bool = False
+    ignored: bool = False
+    """Take what git ignores too."""
+    hunks: Mapping[str, HunkChoice] = field(default_factory=dict)
+    """Files of which only some hunks are wanted, with what else is named."""
+    keep_ours: tuple[str, ...] = ()
+    """Where these match, a conflict leaves the host's version and is no failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,46 +51,61 @@ class Plan:
 
 def make_plan(changeset: ChangeSet, selection: Selection) -> Plan:
     """Return the plan; WorkspaceError when a selected change conflicts and none may be skipped."""
-    wanted = _wanted(selection.globs)
-    chosen = [
-        change for change in changeset.changes if wanted is None or wanted.covers(change.path)
-    ]
-    if selection.globs and not chosen:
+    chosen = _chosen(changeset, selection)
+    if missing := _unmatched(selection, chosen):
         raise WorkspaceError(
-            f"no change matches {', '.join(selection.globs)}",
+            f"no change matches {', '.join(missing)}",
             hint=f"see the paths with `glovebox diff --stat {changeset.session}`",
         )
-    blocked = {c.path: left for c in chosen if (left := _own_reason(c, selection))}
+    ours = chosen_globs(selection.keep_ours, "--ours")
+    blocked = {c.path: left for c in chosen if (left := _own_reason(c, selection, ours))}
     _spread(chosen, blocked, changeset.changes)
-    conflicts = [c for c in chosen if c.conflict and not c.refused]
-    if conflicts and not selection.skip_conflicts:
+    conflicts = [
+        c for c in chosen if c.conflict and not c.refused and not blocked[c.path].asked_for
+    ]
+    if conflicts:
         raise WorkspaceError(
             f"{len(conflicts)} of {len(chosen)} changes conflict with the host, nothing was "
             "applied:\n" + "\n".join(f"  {c.path!r}: {c.conflict}" for c in conflicts[:20]),
-            hint="apply the rest with --skip-conflicts, or look with `glovebox diff`",
+            hint=(
+                "look with `glovebox diff`; then decide a file with --ours PATH or "
+                "--theirs PATH, or apply the rest with --skip-conflicts"
+            ),
         )
     going = [change for change in chosen if change.path not in blocked]
     return Plan(tuple(_in_order(going)), tuple(blocked[path] for path in sorted(blocked)))
 
 
-def _wanted(globs: tuple[str, ...]) -> PathGlobs | None:
-    """A pattern without a slash holds at any depth, one with a slash from the top."""
-    if not globs:
-        return None
-    plain = [glob.removeprefix("./").rstrip("/") for glob in globs]
-    try:
-        return path_globs([p if "/" in p else f"**/{p}" for p in plain], anywhere=False)
-    except ValueError as err:
-        raise UsageError(f"--path: {err}", hint="paths are relative to the project") from err
+def _chosen(changeset: ChangeSet, selection: Selection) -> list[Change]:
+    wanted = chosen_globs(selection.globs, "--path")
+    named = {*selection.paths, *selection.hunks}
+    if wanted is None and not named:
+        return list(changeset.changes)
+    return [
+        change
+        for change in changeset.changes
+        if change.path in named or (wanted is not None and wanted.covers(change.path))
+    ]
 
 
-def _own_reason(change: Change, selection: Selection) -> Left | None:
+def _unmatched(selection: Selection, chosen: list[Change]) -> list[str]:
+    """Return what was named and is not there; of globs only all of them together."""
+    paths = {change.path for change in chosen}
+    missing = [path for path in selection.hunks if path not in paths]
+    return missing if missing or chosen else list(selection.globs)
+
+
+def _own_reason(change: Change, selection: Selection, ours: PathGlobs | None) -> Left | None:
     if change.refused:
         return Left(change.path, change.refused)
     if change.protected and not selection.include_protected:
         return Left(change.path, "it is protected; apply it with --include-protected")
+    if change.conflict and ours is not None and ours.covers(change.path):
+        return Left(change.path, "your version is kept, as asked", asked_for=True)
     if change.conflict:
         return Left(change.path, change.conflict, asked_for=selection.skip_conflicts)
+    if change.ignored and not selection.ignored:
+        return Left(change.path, IGNORED, asked_for=True)
     return None
 
 

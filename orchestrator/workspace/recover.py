@@ -11,6 +11,7 @@ from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.apply import abandon, carry_out, finish
 from orchestrator.workspace.handover import target_of
 from orchestrator.workspace.journal import JOURNAL, read_journal
+from orchestrator.workspace.merging import note_outcome
 from orchestrator.workspace.opening import load_workspace
 from orchestrator.workspace.record import locked
 from orchestrator.workspace.workspace import Workspace
@@ -51,6 +52,8 @@ def _mend(session: SessionId, workspace: Workspace, folder: Path) -> str:
             return f"session {session}: an apply that was cut off had changed nothing yet"
         if journal.phase == "committing":
             carry_out(tree, folder, journal)
-    workspace.settle(journal.outcome or {})
+    if journal.outcome is not None:
+        workspace.settle(journal.outcome)
+        note_outcome(workspace, journal.outcome)
     finish(target)
     return f"session {session}: an apply that was cut off is now finished"

@@ -19,6 +19,7 @@ _SECTIONS: tuple[tuple[str, Callable[[Change], str]], ...] = (
     ),
     ("refused, never applied:", lambda change: change.refused),
     ("conflicts with your directory:", lambda change: change.conflict),
+    ("your directory moved on, and both go together:", lambda change: change.merged),
     ("applied differently:", lambda change: "; ".join(change.notes)),
 )
 
@@ -29,7 +30,7 @@ def summary_lines(changes: ChangeSet, counts: Counts) -> Iterator[str]:
     if not shown:
         yield "no files changed"
     for change in shown:
-        yield f"  {_word(change):9} {_names(change)}{_detail(change, counts)}"
+        yield change_line(change, counts)
     for title, reason in _SECTIONS:
         lines = [f"  {_names(c)}: {escape_terminal(reason(c))}" for c in shown if reason(c)]
         if lines:
@@ -41,6 +42,18 @@ def summary_lines(changes: ChangeSet, counts: Counts) -> Iterator[str]:
             "they stay in the box"
         )
     yield from (f"note: {escape_terminal(note)}" for note in changes.notes)
+
+
+def change_line(change: Change, counts: Counts | None = None) -> str:
+    """Return one change in a line."""
+    return f"  {_word(change):9} {_names(change)}{_detail(change, counts or {})}"
+
+
+def warning_lines(change: Change) -> Iterator[str]:
+    """Yield what a person must know of one change."""
+    for title, reason in _SECTIONS:
+        if why := reason(change):
+            yield f"  {title} {escape_terminal(why)}"
 
 
 def left_lines(left: Iterable[Left]) -> Iterator[str]:

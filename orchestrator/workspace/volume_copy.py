@@ -19,12 +19,19 @@ from orchestrator.workspace.assemble import assemble
 from orchestrator.workspace.contents import plain_node
 from orchestrator.workspace.git_settings import command_settings
 from orchestrator.workspace.globs import path_globs
-from orchestrator.workspace.manifest import Manifest, Original, load_manifest, save_manifest
+from orchestrator.workspace.manifest import (
+    NEVER_SEEN,
+    Manifest,
+    Original,
+    load_manifest,
+    save_manifest,
+)
 from orchestrator.workspace.node import (
     Change,
     ChangeSet,
     Node,
     Observed,
+    Outcome,
     is_git_internal,
     signature,
 )
@@ -77,14 +84,17 @@ class CopyWorkspace:
         """Open contents that the last ``changes`` kept."""
         yield self._open
 
-    def settle(self, outcome: Mapping[str, Node | None]) -> None:
+    def settle(self, outcome: Outcome) -> None:
         """Write applied changes into the manifest as if they had gone in."""
         originals = load_manifest(self._manifest)
         with open_tree(Path(self.site.record.directory)) as host:
-            for path, node in outcome.items():
+            for path, node in outcome.now.items():
                 info = host.lstat(path)
                 if node is None or info is None:
                     originals.pop(path, None)
+                elif path in outcome.merged:
+                    # The host is ahead of the box, and must not be taken for what went in.
+                    originals[path] = Original(path, outcome.merged[path], NEVER_SEEN)
                 else:
                     originals[path] = Original(path, node, signature(info))
         save_manifest(self._manifest, originals.values())

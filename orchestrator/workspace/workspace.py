@@ -12,7 +12,7 @@ from orchestrator.engine.client import Engine
 from orchestrator.engine.volumes import Owner
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
-from orchestrator.workspace.node import ChangeSet, Limits, Node, WorkspaceMode
+from orchestrator.workspace.node import ChangeSet, Limits, Outcome, WorkspaceMode
 from orchestrator.workspace.record import WorkspaceRecord
 from orchestrator.workspace.staging import OpenContent
 
@@ -91,7 +91,7 @@ class Workspace(Protocol):
         """Give access to the box's contents as the last ``changes`` saw them."""
         ...
 
-    def settle(self, outcome: Mapping[str, Node | None]) -> None:
+    def settle(self, outcome: Outcome) -> None:
         """Take applied changes as the new base."""
         ...
 

@@ -148,7 +148,13 @@ class Desk:
 
     def take(self, workspace: Workspace, selection: Selection | None = None) -> Applied:
         """Apply the changes as they are now."""
-        changes = self.look(workspace)
+        return self.apply(workspace, self.look(workspace), selection)
+
+    @staticmethod
+    def apply(
+        workspace: Workspace, changes: ChangeSet, selection: Selection | None = None
+    ) -> Applied:
+        """Apply changes that were looked at before."""
         return anyio.run(apply_changes, workspace, changes, selection or Selection())
 
     def clean(self) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from orchestrator.config.paths import Paths
+from orchestrator.engine.base_image import ensure_base
 from orchestrator.engine.client import connect
 from orchestrator.engine.images import ensure_sandbox_image
-from tests.support.workspaces import drop_homes, drop_workspaces, give
+from tests.support.shell import Shell
+from tests.support.workspaces import Desk, drop_homes, drop_workspaces, give, write
 from tests.support.world import World
 
 
@@ -34,3 +37,16 @@ def world(tmp_path: Path) -> Iterator[World]:
     give(made.project)
     yield made
     drop_workspaces(Paths(made.state, tmp_path))
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    """The command line over a project of two files, with boxes that are played."""
+    project = tmp_path / "project"
+    write(project, {"a.txt": "one\n", "sub/b.txt": "b\n"})
+    give(project)
+    with closing(connect()) as engine:
+        ensure_base(engine, lambda _: None)
+        desk = Desk(engine, Paths(tmp_path / "state", tmp_path / "config"), project)
+        yield Shell(desk, tmp_path)
+        desk.clean()

@@ -9,7 +9,7 @@ from orchestrator.workspace.journal import (
     read_journal,
     write_journal,
 )
-from orchestrator.workspace.node import Node, Signature
+from orchestrator.workspace.node import Node, Outcome, Signature
 
 JOURNAL = Journal(
     directory="/x\udcff",
@@ -27,7 +27,11 @@ JOURNAL = Journal(
         ),
         Step("mkdir", "d", 0o755),
     ),
-    outcome={"a\n": Node("file", 0o644, size=1, sha256="x"), "gone": None},
+    outcome=Outcome(
+        now={"a\n": Node("file", 0o644, size=1, sha256="x"), "gone": None},
+        partial=frozenset({"a\n"}),
+        merged={"m": Node("file", 0o644, size=2, sha256="y")},
+    ),
 )
 
 
