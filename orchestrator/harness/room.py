@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -16,6 +16,7 @@ from anyio import to_thread
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine, connect
 from orchestrator.harness.box_spec import require_posture, service_specs
+from orchestrator.harness.images import box_image, with_source
 from orchestrator.harness.luggage import Luggage
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.plan import RoomPlan
@@ -87,8 +88,11 @@ async def open_room(
         stack.push_async_callback(_stop, lifecycle, session)
         luggage = Luggage(options, policy, paths=paths, engine=engine)
         tenant = await to_thread.run_sync(lambda: luggage.tenant(wanted, prepared))
-        box = await lifecycle.start(plan.box(tenant))
-        posture = await box.probe()
+        image = await to_thread.run_sync(
+            lambda: box_image(engine, plan.image, ids=(tenant.uid, tenant.gid), note=note)
+        )
+        box = await lifecycle.start(replace(plan.box(tenant), image=image.name))
+        posture = with_source(await box.probe(), image)
         require_posture(policy, posture)
         services = await stack.enter_async_context(
             services_beside(session, service_specs(policy), engine=engine, box=box)

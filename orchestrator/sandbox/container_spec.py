@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,8 +34,6 @@ SOCKET_MOUNT = "/glove/s"
 
 _SERVER_ENVIRONMENT = {"HOME": "/", "LC_ALL": "C", "PATH": "/opt/glovebox"}
 _SERVER_PAIRS = [f"{name}={value}" for name, value in _SERVER_ENVIRONMENT.items()]
-
-_OWN_PLACES = ("/opt/glovebox", "/glove")
 
 _HOME_SIZE = 1024**3
 _SHM_SIZE = 64 * 1024**2
@@ -125,6 +122,12 @@ def container_options(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
     """Return the whole body of the engine's create call."""
     if spec.uid <= 0 or spec.gid <= 0:
         raise BoxError(f"box: commands never run as root; got uid {spec.uid}, gid {spec.gid}")
+    if ground.image.volumes:
+        # The engine would make a writable directory for each, outside of every limit.
+        raise BoxError(
+            f"box: image {spec.image} declares volumes: {', '.join(ground.image.volumes)}",
+            hint="start from the layer that `glovebox run` makes of it, which has none",
+        )
     return {
         "Image": spec.image,
         "Entrypoint": list(SERVER),
@@ -214,7 +217,6 @@ def _host_config(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
     if ground.socket_directory is not None:
         glove = Mount("bind", ground.socket_directory, SOCKET_MOUNT, read_only=True)
         options["Mounts"].append(_mount(glove))
-    options["Mounts"] += [_closed_volume(path) for path in _own_volumes(spec, ground.image)]
     if spec.runtime is not None:
         options["Runtime"] = spec.runtime
     return options
@@ -249,30 +251,6 @@ def _mount(mount: Mount) -> Mapping[str, Any]:
     else:
         raise BoxError(f"box: mount of kind volume, bind or tmpfs expected, got {mount.kind!r}")
     return options
-
-
-def _own_volumes(spec: BoxSpec, image: ImageConfig) -> list[str]:
-    """Return the image's volumes that nothing of the spec is mounted on; refuses those on ours."""
-    taken = {mount.target for mount in spec.mounts} | set(tmpfs_sizes(spec))
-    paths = {posixpath.normpath("/" + path.strip("/")) for path in image.volumes}
-    for path in sorted(paths):
-        if any(_overlaps(path, own) for own in _OWN_PLACES):
-            raise BoxError(
-                f"box: image {spec.image} declares a volume on {path}, where the tool server lies",
-                hint="use an image without that VOLUME",
-            )
-    return sorted(path for path in paths if path not in taken)
-
-
-def _overlaps(first: str, second: str) -> bool:
-    return f"{first}/".replace("//", "/").startswith(f"{second}/") or f"{second}/".startswith(
-        f"{first}/".replace("//", "/")
-    )
-
-
-def _closed_volume(path: str) -> Mapping[str, Any]:
-    """Return a mount that shows what the image has there; the engine's own would be writable."""
-    return {"Type": "volume", "Source": "", "Target": path, "ReadOnly": True}
 
 
 def _compact(profile: str) -> str:

@@ -186,23 +186,7 @@ def test_server_gets_none_of_the_image_variables():
     ]
 
 
-def test_volumes_of_the_image_are_closed():
-    """The engine would make a writable volume for each; ours stay what they are."""
-    mounts = of_image(volumes=("/data/", "/tmp", "/workspace", "/home/agent"))["HostConfig"][
-        "Mounts"
-    ]
-
-    assert [mount["Target"] for mount in mounts if mount["Type"] == "volume"] == ["/data"]
-    assert mounts[-1]["ReadOnly"] is True
-
-
-@pytest.mark.parametrize("path", ["/", "/opt", "/opt/glovebox/", "/glove/s", "/opt/./glovebox/x"])
-def test_volume_over_the_server_is_refused(path):
-    """What lies under a mount is not what was proved."""
-    with pytest.raises(BoxError, match="declares a volume on"):
-        of_image(volumes=(path,))
-
-
-def test_volume_beside_the_server_is_none_of_it():
-    """Only whole path parts count."""
-    assert of_image(volumes=("/opt/gloveboxes",))["HostConfig"]["Mounts"]
+def test_image_with_volumes_is_refused():
+    """The engine would make a writable directory for each, outside of every limit."""
+    with pytest.raises(BoxError, match=r"declares volumes: /data"):
+        of_image(volumes=("/data",))
