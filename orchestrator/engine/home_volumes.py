@@ -10,7 +10,7 @@ from docker.errors import NotFound
 from orchestrator.engine.client import Engine
 from orchestrator.engine.failure import translated
 from orchestrator.engine.labels import KIND
-from orchestrator.engine.volumes import HOME_KIND, HOST_LABEL, PROJECT_LABEL
+from orchestrator.engine.volumes import HOME_KIND, HOST_LABEL, MADE_LABEL, PROJECT_LABEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,11 @@ class HomeVolume:
     """Bytes; None where the engine does not tell."""
 
 
-def created_at(engine: Engine, name: str, *, project: str) -> str | None:
-    """Return when the project's volume was made; None where there is none, or another's."""
+def made_mark(engine: Engine, name: str, *, project: str) -> str | None:
+    """Return what tells the project's volume from a later one; None where there is none of it.
+
+    Not the time that the engine tells: that moves on whenever a file is made in the home.
+    """
     with translated(f"look for volume {name}"):
         try:
             found = engine.api.inspect_volume(name)
@@ -36,7 +39,7 @@ def created_at(engine: Engine, name: str, *, project: str) -> str | None:
     labels = found.get("Labels") or {}
     if (labels.get(KIND), labels.get(PROJECT_LABEL)) != (HOME_KIND, project):
         return None
-    return str(found["CreatedAt"])
+    return labels.get(MADE_LABEL) or None
 
 
 def list_homes(engine: Engine) -> list[HomeVolume]:

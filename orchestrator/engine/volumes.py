@@ -7,6 +7,7 @@ in and out of a volume without a process in it. Everything here blocks; call it 
 from __future__ import annotations
 
 import os
+import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -31,6 +32,8 @@ FOLDER_LABEL = "glovebox.folder"
 """The session's folder on the host that made the volume."""
 PROJECT_LABEL = "glovebox.project"
 """The project directory whose home a volume is."""
+MADE_LABEL = "glovebox.made"
+"""A random mark: another volume of the same name has another."""
 HOST_LABEL = "glovebox.host"
 """That host's name: an engine may serve several."""
 
@@ -100,6 +103,7 @@ class HomeOwner:
         """Return what the volume is marked with; no session, since it outlives them."""
         return {
             KIND_LABEL: HOME_KIND,
+            MADE_LABEL: secrets.token_hex(8),
             PROJECT_LABEL: str(self.project),
             HOST_LABEL: os.uname().nodename,
         }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orchestrator.config.paths import Paths, project_slug
 from orchestrator.engine.client import Engine
-from orchestrator.engine.home_volumes import created_at, list_homes
+from orchestrator.engine.home_volumes import made_mark, list_homes
 from orchestrator.engine.volumes import HomeOwner, copier, create_volume, remove_volume
 from orchestrator.errors import EngineError, EngineUnavailable
 from orchestrator.schema.mount import Mount
@@ -49,7 +49,7 @@ def prepare_home(spec: HomeSpec, *, paths: Paths, engine: Engine) -> Mount:
     folder = paths.homes / name
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(folder, wait=True):
-        found = created_at(engine, name, project=str(spec.project))
+        found = made_mark(engine, name, project=str(spec.project))
         # A volume that is not known to be handed over may still belong to root.
         if found is None or found != _read(folder / _READY):
             made = _make(spec, name, engine)
@@ -94,7 +94,7 @@ def _make(spec: HomeSpec, name: str, engine: Engine) -> str:
     mount = Mount("volume", name, spec.target)
     with copier(engine, spec.image, mount, labels=spec.labels) as helper:
         helper.put("/", [_own_directory(spec)])
-    return created_at(engine, name, project=str(spec.project)) or ""
+    return made_mark(engine, name, project=str(spec.project)) or ""
 
 
 def _own_directory(spec: HomeSpec) -> bytes:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.engine.home_volumes import created_at, list_homes
+from orchestrator.engine.home_volumes import made_mark, list_homes
 from orchestrator.engine.volumes import HomeOwner, create_volume, remove_volume
 
 pytestmark = pytest.mark.docker
@@ -36,6 +36,6 @@ def test_home_is_listed_with_its_project_and_size(engine, volume):
 
 def test_creation_is_told_for_its_own_project_alone(engine, volume):
     """What a volume is called says nothing of whose it is."""
-    assert created_at(engine, volume, project=str(PROJECT))
-    assert created_at(engine, volume, project="/srv/else") is None
-    assert created_at(engine, f"{NAME}-missing", project=str(PROJECT)) is None
+    assert made_mark(engine, volume, project=str(PROJECT))
+    assert made_mark(engine, volume, project="/srv/else") is None
+    assert made_mark(engine, f"{NAME}-missing", project=str(PROJECT)) is None

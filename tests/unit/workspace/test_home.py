@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.engine.base_image import BASE
-from orchestrator.engine.home_volumes import created_at, list_homes
+from orchestrator.engine.home_volumes import made_mark, list_homes
 from orchestrator.engine.labels import OWNER, owner_label
 from orchestrator.engine.volumes import HomeOwner, create_volume, remove_volume
 from orchestrator.errors import EngineError
@@ -55,7 +55,7 @@ def test_volume_that_was_not_handed_over_is_made_again(engine, paths, spec):
     prepare_home(spec, paths=paths, engine=engine)
 
     ready = (paths.homes / name / "ready").read_text()
-    assert ready == created_at(engine, name, project=str(spec.project))
+    assert ready == made_mark(engine, name, project=str(spec.project))
 
 
 def test_another_ones_volume_is_not_taken(engine, spec):
@@ -63,7 +63,7 @@ def test_another_ones_volume_is_not_taken(engine, spec):
     name = home_name(spec.project, spec.uid)
     engine.api.create_volume(name=name)
 
-    assert created_at(engine, name, project=str(spec.project)) is None
+    assert made_mark(engine, name, project=str(spec.project)) is None
 
 
 def test_other_users_have_other_homes(spec):
@@ -80,7 +80,7 @@ def test_home_is_listed_and_forgotten(engine, paths, spec):
 
     forget_home(mount.source, paths=paths, engine=engine)
 
-    assert created_at(engine, mount.source, project=str(spec.project)) is None
+    assert made_mark(engine, mount.source, project=str(spec.project)) is None
     assert list(paths.homes.iterdir()) == []
 
 
@@ -93,7 +93,7 @@ def test_home_in_use_is_kept(stage, engine, paths, spec):
             forget_home(mount.source, paths=paths, engine=engine)
 
     stage.play(try_it, mounts=(*small_spec(stage.image).mounts, mount))
-    assert created_at(engine, mount.source, project=str(spec.project))
+    assert made_mark(engine, mount.source, project=str(spec.project))
 
 
 def test_home_goes_with_its_project_but_not_with_a_disk(engine, paths, spec):
@@ -106,4 +106,4 @@ def test_home_goes_with_its_project_but_not_with_a_disk(engine, paths, spec):
 
     spec.project.rename(spec.project.with_name("renamed"))
     assert str(spec.project) in forget_lost_homes(paths, engine)
-    assert created_at(engine, mount.source, project=str(spec.project)) is None
+    assert made_mark(engine, mount.source, project=str(spec.project)) is None
