@@ -10,7 +10,7 @@ from pathlib import Path
 
 from orchestrator.config.paths import Paths, project_slug
 from orchestrator.engine.client import Engine
-from orchestrator.engine.home_volumes import made_mark, list_homes
+from orchestrator.engine.home_volumes import list_homes, made_mark
 from orchestrator.engine.volumes import HomeOwner, copier, create_volume, remove_volume
 from orchestrator.errors import EngineError, EngineUnavailable
 from orchestrator.schema.mount import Mount

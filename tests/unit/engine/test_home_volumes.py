@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.engine.home_volumes import made_mark, list_homes
+from orchestrator.engine.home_volumes import list_homes, made_mark
 from orchestrator.engine.volumes import HomeOwner, create_volume, remove_volume
 
 pytestmark = pytest.mark.docker

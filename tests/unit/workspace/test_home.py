@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.engine.base_image import BASE
-from orchestrator.engine.home_volumes import made_mark, list_homes
+from orchestrator.engine.home_volumes import list_homes, made_mark
 from orchestrator.engine.labels import OWNER, owner_label
 from orchestrator.engine.volumes import HomeOwner, create_volume, remove_volume
 from orchestrator.errors import EngineError
