@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import anyio
 import typer
 
+from orchestrator.cli.commits import CommitWish, take_commits
 from orchestrator.cli.picking import pick
 from orchestrator.cli.run_io import open_io
 from orchestrator.cli.workspace import (
@@ -60,6 +61,19 @@ def apply(
     ] = False,
     ours: Ours = None,
     theirs: Theirs = None,
+    commits: Annotated[
+        bool,
+        typer.Option(
+            "--commits", help="Instead, make branches glovebox/SESSION/… of the box's commits."
+        ),
+    ] = False,
+    box_branch: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BRANCH", help="With --commits: only this branch of the box; repeatable."
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --commits: do not ask.")] = False,
     as_json: Json = False,
 ) -> int:
     """Bring a session's changes to the host.
@@ -69,6 +83,14 @@ def apply(
     """
     if interactive and (path or hunk or as_json or include_protected):
         raise UsageError("apply: -i asks about everything; it goes with no other choice of files")
+    if commits:
+        if path or hunk or interactive or skip_conflicts or ours or theirs:
+            raise UsageError(
+                "apply --commits: branches are fetched whole; choose with --box-branch"
+            )
+        wish = CommitWish(tuple(box_branch or ()), include_protected, yes, as_json)
+        with open_place() as place:
+            return take_commits(*place.open(session, cd), wish, paths=place.paths)
     selection = Selection(
         tuple(path or ()),
         include_protected=include_protected,

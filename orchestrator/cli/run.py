@@ -121,6 +121,8 @@ def run(
     io = open_io(quiet=print_only, json_events=json_events)
     end = anyio.run(partial(run_session, options, settings, paths, front=io))
     _answer(end, io, copy_to=output_last_message)
+    if end.commits_waiting:
+        io.note(end.commits_waiting)
     if end.changed == 0 and end.workspace_mode in {"bind", "none"}:
         return end.exit_code
     reviewed = anyio.run(partial(review_changes, paths, end.session, io, apply_now=apply_changes))

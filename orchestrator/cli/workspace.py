@@ -21,6 +21,9 @@ from orchestrator.errors import UsageError, WorkspaceError
 from orchestrator.harness.applying import discard_recorded
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.workspace.commit_set import encode_commits
+from orchestrator.workspace.commit_words import waiting_line
+from orchestrator.workspace.commits import read_commits
 from orchestrator.workspace.handover import read_changes, read_patch, read_pieces
 from orchestrator.workspace.merging import Sides
 from orchestrator.workspace.node import ChangeSet, encode_change
@@ -89,12 +92,13 @@ def diff(
         )
     with open_place() as place:
         workspace, changes = place.open(session, cd, sides_of(ours, theirs))
-        if as_json and not hunks:
-            print_json(_encode(changes))
-            return 0
+        commits = anyio.run(read_commits, workspace, changes)
         if as_json:
-            pieces = anyio.run(read_pieces, workspace, changes.changes)
-            print_json(_encode(changes) | {"hunks": [_encode_piece(p) for p in pieces if p.digest]})
+            told = _encode(changes) | {"commits": encode_commits(commits)}
+            if hunks:
+                pieces = anyio.run(read_pieces, workspace, changes.changes)
+                told["hunks"] = [_encode_piece(piece) for piece in pieces if piece.digest]
+            print_json(told)
             return 0
         lines, counts = anyio.run(
             read_patch,
@@ -102,7 +106,7 @@ def diff(
             changes,
             PatchForm(numbered=hunks, overlaps=not raw, ignored=ignored),
         )
-    summary = list(summary_lines(changes, counts))
+    summary = [*summary_lines(changes, counts), *filter(None, [waiting_line(commits)])]
     if stat:
         show(summary)
         return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from orchestrator.audit.log import AuditLog
@@ -10,6 +10,13 @@ from orchestrator.audit.signer import Signer
 from orchestrator.config.paths import Paths
 from orchestrator.errors import AuditUnavailable
 from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.commit_set import BoxCommits, branch_rows
+from orchestrator.workspace.commits import (
+    Fetched,
+    check_unguarded,
+    choose_branches,
+    fetch_commits,
+)
 from orchestrator.workspace.handover import Applied, apply_changes, discard_changes
 from orchestrator.workspace.node import ChangeSet
 from orchestrator.workspace.plan import Selection, make_plan
@@ -49,6 +56,38 @@ async def apply_recorded(
             },
         )
     return applied
+
+
+async def fetch_recorded(
+    workspace: Workspace,
+    shown: BoxCommits,
+    names: Iterable[str],
+    *,
+    include_protected: bool,
+    paths: Paths,
+) -> Fetched:
+    """Make branches of the box's commits; without a written intent, nothing is fetched."""
+    chosen = choose_branches(shown, names)
+    if not include_protected:
+        check_unguarded(chosen)
+    with _chain(paths, shown.session) as audit:
+        audit.append(
+            "commits_intent",
+            {
+                "directory": workspace.site.record.directory,
+                "bundle": f"sha256:{shown.digest}",
+                "branches": list(branch_rows(chosen)),
+                "include_protected": include_protected,
+            },
+        )
+        fetched = await fetch_commits(
+            workspace,
+            shown,
+            [branch.name for branch in chosen],
+            include_protected=include_protected,
+        )
+        audit.append("commits_outcome", {"branches": [b.target for b in fetched.branches]})
+    return fetched
 
 
 async def discard_recorded(workspace: Workspace, session: SessionId, *, paths: Paths) -> None:

@@ -63,6 +63,7 @@ class RoomPlan:
             protected=self.policy.workspace.protected,
             hidden=self.policy.workspace.hidden,
             disk_bytes=self.policy.sandbox.disk,
+            runtime=self.policy.sandbox.runtime,
             labels={OWNER: owner_label()},
             warm=warm,
         )

@@ -28,8 +28,10 @@ from orchestrator.sandbox.services import services_beside
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.posture import Posture
 from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.workspace.commit_set import BoxCommits
+from orchestrator.workspace.commits import read_commits
 from orchestrator.workspace.handover import read_changes
-from orchestrator.workspace.node import Change, WorkspaceMode
+from orchestrator.workspace.node import Change, ChangeSet, WorkspaceMode
 from orchestrator.workspace.opening import drop_workspace, prepare_workspace
 from orchestrator.workspace.recover import recover
 from orchestrator.workspace.workspace import Workspace
@@ -51,6 +53,8 @@ class Room:
     """Images of the services beside the box, by name."""
     workspace: Workspace
     lifecycle: Lifecycle
+    found: ChangeSet | None = None
+    """What the box changed, once it has ended."""
 
     async def settle(self) -> list[dict[str, Any]]:
         """End the box and return what it changed, one row a change; nothing changed is dropped.
@@ -59,7 +63,14 @@ class Room:
         """
         await self.lifecycle.stop(self.session, gone=False)
         found = await read_changes(self.workspace, ended=True)
+        self.found = found
         return [_row(change) for change in found.changes]
+
+    async def commits(self) -> BoxCommits:
+        """Return the commits that wait in the box, which ``settle`` has ended."""
+        if self.found is None:
+            return BoxCommits(self.session)
+        return await read_commits(self.workspace, self.found)
 
 
 @asynccontextmanager

@@ -20,6 +20,8 @@ from orchestrator.schema.codec import encode_usage
 from orchestrator.schema.event import ErrorRaised, RunStatus, SessionEnd, WorkspaceChanged
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.message import Usage
+from orchestrator.workspace.commit_set import branch_rows
+from orchestrator.workspace.commit_words import waiting_line
 
 EXIT_CODES: dict[RunStatus, int] = {
     "done": 0,
@@ -42,6 +44,8 @@ class RunEnd:
     changed: int
     """Changes that wait to be applied."""
     workspace_mode: str
+    commits_waiting: str = ""
+    """One line about the commits that wait, safe to show; empty where none do."""
 
 
 @dataclass(slots=True)
@@ -85,7 +89,10 @@ async def _wind_up(
         said = ErrorRaised(type(error).__name__, scrub(error.message), scrub(error.hint))
         session.observe(said)
     changed = await session.room.settle()
-    session.observe(WorkspaceChanged(tuple(changed)))
+    commits = await session.room.commits()
+    session.observe(WorkspaceChanged(tuple(changed), branch_rows(commits.branches)))
+    if commits.trouble:
+        session.observe(ErrorRaised("commits", session.output.scrub(commits.trouble)))
     usage = result.usage if result else Usage()
     session.record.note_end(status=status, exit_code=code, changed=len(changed))
     answer = result.answer if result else ""
@@ -99,7 +106,15 @@ async def _wind_up(
             answer=answer,
         )
     )
-    return RunEnd(session.id, status, code, answer, len(changed), session.room.mode)
+    return RunEnd(
+        session.id,
+        status,
+        code,
+        answer,
+        len(changed),
+        session.room.mode,
+        commits_waiting=waiting_line(commits),
+    )
 
 
 def _status(

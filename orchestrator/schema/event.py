@@ -158,10 +158,11 @@ class LimitReached(Event):
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceChanged(Event):
-    """What the run changed, waiting to be applied or discarded."""
+    """What the run changed, waiting to be applied or discarded, and the commits it made."""
 
     type: ClassVar[str] = "workspace"
     changed: tuple[Mapping[str, Any], ...]
+    commits: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

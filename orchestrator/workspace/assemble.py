@@ -44,6 +44,7 @@ def assemble(
         directory=record.directory,
         changes=tuple(find_conflicts(changes, tree, baseline)),
         inside_git=observed.inside_git,
+        moved_repositories=tuple(sorted(observed.moved_repositories)),
         notes=tuple(
             f".git/config in the box would run a command: {line}" for line in observed.git_settings
         ),

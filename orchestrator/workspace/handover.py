@@ -74,7 +74,7 @@ async def read_changes(
             changes = workspace.changes()
             return bring_together(workspace, changes, sides=sides or Sides())
 
-    return await _in_thread(read, workspace.site)
+    return await in_thread(read, workspace.site)
 
 
 async def read_patch(
@@ -90,7 +90,7 @@ async def read_patch(
 
     if not changes.changes:
         return [], {}
-    return await _in_thread(read, workspace.site)
+    return await in_thread(read, workspace.site)
 
 
 async def read_pieces(workspace: Workspace, changes: Iterable[Change]) -> list[Piece]:
@@ -100,7 +100,7 @@ async def read_pieces(workspace: Workspace, changes: Iterable[Change]) -> list[P
         with locked(workspace.site.folder, wait=True), open_patch(workspace) as patch:
             return [patch.piece(change) for change in changes]
 
-    return await _in_thread(read, workspace.site)
+    return await in_thread(read, workspace.site)
 
 
 async def apply_changes(
@@ -119,10 +119,10 @@ async def apply_changes(
 
     def carry() -> Applied:
         with locked(workspace.site.folder):
-            _check_ended(workspace.site)
+            check_ended(workspace.site)
             return _carry(workspace, changes, plan, selection.hunks, on_step=on_step)
 
-    return await _in_thread(carry, workspace.site)
+    return await in_thread(carry, workspace.site)
 
 
 async def discard_changes(workspace: Workspace) -> None:
@@ -130,10 +130,10 @@ async def discard_changes(workspace: Workspace) -> None:
 
     def drop() -> None:
         with locked(workspace.site.folder):
-            _check_ended(workspace.site)
+            check_ended(workspace.site)
             workspace.remove()
 
-    await _in_thread(drop, workspace.site)
+    await in_thread(drop, workspace.site)
 
 
 def target_of(site: Site) -> Target:
@@ -165,7 +165,8 @@ def _carry(
     return Applied(going, plan.left, nothing_left=nothing_left)
 
 
-def _check_ended(site: Site) -> None:
+def check_ended(site: Site) -> None:
+    """Raise WorkspaceError while the session's box runs."""
     running = running_with(site.engine, site.record.volume)
     if running:
         raise WorkspaceError(
@@ -174,7 +175,7 @@ def _check_ended(site: Site) -> None:
         )
 
 
-async def _in_thread(work: Callable[[], _T], site: Site) -> _T:
+async def in_thread(work: Callable[[], _T], site: Site) -> _T:
     """Run blocking work; an operating system's error becomes one that names the session."""
 
     def translated() -> _T:

@@ -105,6 +105,8 @@ class ChangeSet:
     """Files changed inside ``.git``; they stay in the box."""
     notes: tuple[str, ...] = ()
     """Findings about the whole, one line each, raw."""
+    moved_repositories: tuple[str, ...] = ()
+    """Directories, ``""`` for the top, of repositories in which the box moved a branch or HEAD."""
 
     def __bool__(self) -> bool:
         """True where there is anything to show."""
@@ -170,6 +172,8 @@ class Observed:
     inside_git: int = 0
     git_settings: tuple[str, ...] = ()
     """Settings in a ``.git/config`` of the box that would run a command."""
+    moved_repositories: frozenset[str] = frozenset()
+    """Directories of repositories whose branches or HEAD the box wrote to."""
     copied_up: frozenset[str] = frozenset()
     """Paths that stood on the host when the box first wrote to them."""
     kept: frozenset[str] = frozenset()

@@ -49,6 +49,7 @@ def prepare_workspace(
                 "protected": tuple({*old.protected, *spec.protected}),
                 "hidden": tuple({*old.hidden, *spec.hidden}),
                 "image": spec.image,
+                "runtime": spec.runtime,
             }
         )
         workspace = _KINDS[record.mode](Site(record, folder, engine, spec.labels))
@@ -133,6 +134,7 @@ def _new_record(spec: WorkspaceSpec, folder: Path, engine: Engine) -> tuple[Work
         hidden=spec.hidden,
         disk_bytes=spec.disk_bytes,
         warm=spec.warm,
+        runtime=spec.runtime,
     )
     return record, notice
 

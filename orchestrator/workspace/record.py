@@ -47,6 +47,8 @@ class WorkspaceRecord(BaseModel):
     """How much the box may hand back."""
     warm: bool = False
     """Prepared before anybody asked for it: no session's yet, and nothing in it."""
+    runtime: str | None = None
+    """The engine's runtime for containers that look at what the box wrote; None for its default."""
     applied: dict[str, str] = {}
     """Path to the fingerprint of what an earlier apply left there; overlay only."""
 

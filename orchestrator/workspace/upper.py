@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.contents import plain_node, read_node
+from orchestrator.workspace.git_names import moved_repository
 from orchestrator.workspace.git_settings import MAX_CONFIG_BYTES, command_settings
 from orchestrator.workspace.globs import PathGlobs
 from orchestrator.workspace.node import Limits, Node, Observed, is_git_internal
@@ -51,6 +52,7 @@ class _Reading:
     """Of everything in ``base``."""
     git_settings: tuple[str, ...] = ()
     inside_git: int = 0
+    moved: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
     entries: int = 0
     total_bytes: int = 0
@@ -80,6 +82,7 @@ class _Reading:
             box=self.box,
             inside_git=self.inside_git,
             git_settings=self.git_settings,
+            moved_repositories=frozenset(self.moved),
             # What the box moved or linked has the mark of a host file that is still there.
             copied_up=frozenset(p for p, ino in self.origins.items() if ino not in self.inodes),
             kept=frozenset(self.kept),
@@ -181,6 +184,7 @@ class _Reading:
         for item in inside:
             self._count(item.path)
             self.inside_git += not stat.S_ISDIR(item.stat.st_mode)
+            self.moved |= moved_repository(item.path)
             if item.path.lower().endswith(".git/config") and stat.S_ISREG(item.stat.st_mode):
                 with self.upper.file(item.path) as fd:
                     text = os.read(fd, MAX_CONFIG_BYTES).decode("utf-8", "replace")

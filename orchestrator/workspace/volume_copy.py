@@ -17,6 +17,7 @@ from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.assemble import assemble
 from orchestrator.workspace.contents import plain_node
+from orchestrator.workspace.git_names import moved_repository
 from orchestrator.workspace.git_settings import command_settings
 from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.manifest import (
@@ -156,6 +157,7 @@ class CopyWorkspace:
     ) -> Observed:
         base = {path: original.node for path, original in originals.items()}
         inside = [path for path in {*base, *box} if is_git_internal(path)]
+        changed = [path for path in inside if _differs(base.get(path), box.get(path))]
         settings: tuple[str, ...] = ()
         for path in sorted(inside):
             if path.lower().endswith(".git/config") and path in box:
@@ -163,7 +165,8 @@ class CopyWorkspace:
         return Observed(
             base={path: node for path, node in base.items() if not is_git_internal(path)},
             box={path: node for path, node in box.items() if not is_git_internal(path)},
-            inside_git=sum(_differs(base.get(path), box.get(path)) for path in inside),
+            inside_git=len(changed),
+            moved_repositories=frozenset().union(*map(moved_repository, changed)),
             git_settings=settings,
             kept=_unseen(base, box, host),
         )

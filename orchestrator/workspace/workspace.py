@@ -32,6 +32,8 @@ class WorkspaceSpec:
     protected: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     disk_bytes: int = Limits().bytes
+    runtime: str | None = None
+    """For containers in which something runs on the box's files."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """For the containers that copy; they are gone when a call returns."""
     warm: bool = False

@@ -76,7 +76,7 @@ def picture(root: Path) -> dict[str, str]:
     return found
 
 
-def play_box(engine: Engine, prepared: Prepared, script: str) -> str:
+def play_box(engine: Engine, prepared: Prepared, script: str, *, image: str = BASE) -> str:
     """Run a script as the box's commands would, in a container with the mounts; return output."""
     host_config = engine.api.create_host_config(
         network_mode="none",
@@ -85,8 +85,9 @@ def play_box(engine: Engine, prepared: Prepared, script: str) -> str:
         mounts=[_mount(mount) for mount in prepared.mounts],
     )
     created = engine.api.create_container(
-        BASE,
+        image,
         ["bash", "-c", script],
+        entrypoint=[],
         user=f"{prepared.uid}:{prepared.gid}",
         working_dir=prepared.workdir,
         host_config=host_config,
