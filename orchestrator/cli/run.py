@@ -81,6 +81,10 @@ def run(
     ] = None,
     env: Environment = None,
     add_dir: AddDirs = None,
+    git_identity: Annotated[
+        Literal["host", "none"],
+        typer.Option(help="Commit in the box under your git name and address, or under none."),
+    ] = "host",
     tools: Tools = None,
     apply_changes: Annotated[
         bool, typer.Option("--apply", help="Apply the changes at the end without asking.")
@@ -115,6 +119,7 @@ def run(
         image=image or settings.image,
         workspace=_mode(workspace or settings.workspace),
         environment=read_environment(env or []),
+        git_identity="none" if git_identity == "none" else "host",
         add_dirs=tuple(_directory(path, flag="--add-dir") for path in add_dir or []),
         tools=tuple(tools.split(",")) if tools else settings.tools,
     )

@@ -17,6 +17,7 @@ from orchestrator.redaction.redactor import Redactor
 from orchestrator.sandbox.container_spec import HOME
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.extra_dirs import mount_directories, target_names
+from orchestrator.workspace.git_identity import git_variables, read_identity
 from orchestrator.workspace.home import HomeSpec, prepare_home
 from orchestrator.workspace.workspace import Prepared, WorkspaceSpec
 
@@ -66,7 +67,12 @@ class Luggage:
     def tenant(self, workspace: WorkspaceSpec, prepared: Prepared) -> Tenant:
         """Return whose files the box works on, with every mount; blocks, call it from a thread."""
         mounts = (*prepared.mounts, *self._home(workspace, prepared), *self._directories(workspace))
-        return Tenant(prepared.uid, prepared.gid, mounts, self.options.environment)
+        environment = {**self._git(workspace), **self.options.environment}
+        return Tenant(prepared.uid, prepared.gid, mounts, environment)
+
+    def _git(self, workspace: WorkspaceSpec) -> dict[str, str]:
+        wanted = self.options.git_identity == "host"
+        return git_variables(read_identity(workspace.directory) if wanted else {})
 
     def _home(self, workspace: WorkspaceSpec, prepared: Prepared) -> tuple[Mount, ...]:
         if self.policy.sandbox.home == "session" or prepared.mode == "none":

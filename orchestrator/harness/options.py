@@ -46,4 +46,6 @@ class RunOptions:
     """Further variables for commands; values that hold a secret are refused."""
     add_dirs: tuple[Path, ...] = ()
     """Further directories to read, absolute and resolved."""
+    git_identity: Literal["host", "none"] = "host"
+    """Whether git in the box commits under the name and address of the host's git."""
     tools: tuple[str, ...] = ("read", "write", "edit", "bash")
