@@ -28,7 +28,8 @@ Approve = Annotated[
     typer.Option(help="ask, deny, or a file of recorded answers.", metavar="ask|deny|FILE"),
 ]
 Tools = Annotated[
-    str | None, typer.Option(help="Tools on offer, by comma: read,write,edit,bash,grep,find,ls.")
+    str | None,
+    typer.Option(help="Tools on offer, by comma: read,write,edit,bash,grep,find,ls,process."),
 ]
 
 Environment = Annotated[

@@ -16,13 +16,20 @@ import anyio
 
 from orchestrator.dispatch.judge import Judge, NeedsApprovalError, refusal_text
 from orchestrator.dispatch.output import OutputFilter
+from orchestrator.dispatch.processes import Processes
 from orchestrator.dispatch.records import AuditSink, intent_body, outcome_body, refusal_body
 from orchestrator.errors import BoxError
 from orchestrator.sandbox.driver import Executor, PathRefusedError
 from orchestrator.schema.event import Observer, ToolEnd, ToolStart, ToolUpdate
 from orchestrator.schema.message import ToolCall, ToolResult
 from orchestrator.schema.outcome import Outcome
-from orchestrator.schema.request import ExecRequest, FileRequest, Request, file_access
+from orchestrator.schema.request import (
+    FileRequest,
+    ProcessRequest,
+    Request,
+    file_access,
+    request_subject,
+)
 from orchestrator.tools.tool import ArgumentError, Rendered, Tool, ToolContext
 
 NO_OBJECT = "The arguments are not a JSON object, or are nested too deep; send them again whole."
@@ -63,6 +70,7 @@ class Dispatcher:
         self._audit = audit
         self._context = context
         self._output = output
+        self._processes = Processes(output)
         self._observe = observe
 
     async def dispatch(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
@@ -127,15 +135,20 @@ class Dispatcher:
 
     async def _clear(self, call: ToolCall, request: Request) -> _Ready | ToolResult:
         """Return the call cleared to run, or the refusal as a result."""
-        if isinstance(request, ExecRequest):
-            held = self._output.placeholders_in(request.command)
-            if held:
-                return self._refuse(call, PLACEHOLDER.format(", ".join(held)), request=request)
-        else:
+        if isinstance(request, ProcessRequest):
+            prepared = self._processes.prepare(request)
+            if isinstance(prepared, str):
+                return self._refuse(call, prepared, request=request)
+            request = prepared
+        if isinstance(request, FileRequest):
             landed = await self._land(call, request)
             if isinstance(landed, ToolResult):
                 return landed
             request = landed
+        else:
+            held = self._output.placeholders_in(request_subject(request))
+            if held:
+                return self._refuse(call, PLACEHOLDER.format(", ".join(held)), request=request)
         verdict = await self._judge.judge(call, request)
         if not verdict.allowed:
             body = refusal_body(
@@ -149,6 +162,7 @@ class Dispatcher:
             return self._result(call, Rendered(refusal_text(verdict), is_error=True))
         body = intent_body(call, request, verdict.decision, answer=verdict.answer)
         self._audit.append("intent", self._output.scrub_data(body))
+        self._processes.begin(request, opaque="opaque" in verdict.decision.risks)
         return _Ready(call, self._tools[call.name], request)
 
     async def _land(self, call: ToolCall, request: FileRequest) -> FileRequest | ToolResult:
@@ -176,6 +190,7 @@ class Dispatcher:
             self._audit.append("outcome", self._output.scrub_data(body))
             raise
         stream.flush()
+        outcome = self._processes.settle(request, outcome)
         rendered = self._render(ready, outcome)
         result = self._result(call, rendered)
         duration_ms = (time.perf_counter() - started) * 1000
@@ -229,7 +244,7 @@ def _waiting(call: ToolCall) -> ToolResult:
 def _only_reads(planned: Request | ToolResult) -> bool:
     if isinstance(planned, ToolResult):
         return True
-    return not isinstance(planned, ExecRequest) and file_access(planned) == "read"
+    return isinstance(planned, FileRequest) and file_access(planned) == "read"
 
 
 def _gravest(failed: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -13,10 +13,11 @@ from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import ToolCall
 from orchestrator.schema.request import (
     EditRequest,
-    ExecRequest,
     Request,
     WriteRequest,
+    request_cwd,
     request_digest,
+    request_subject,
 )
 
 Evaluate = Callable[[Request, str], Decision]
@@ -93,8 +94,8 @@ class Judge:
             id=f"ask-{call.id}",
             call=call.id,
             tool=call.name,
-            subject=subject_of(request),
-            cwd=request.cwd if isinstance(request, ExecRequest) else "",
+            subject=request_subject(request),
+            cwd=request_cwd(request),
             decision=decision,
             digest=request_digest(request),
             scopes=self._scopes,
@@ -123,14 +124,6 @@ class Judge:
         if self._stop_when_nobody and answer.by == "nobody":
             raise NeedsApprovalError(call.id, question)
         return answer
-
-
-def subject_of(request: Request) -> str:
-    """Return what a person must see whole: the command, or the path a file tool touches."""
-    if isinstance(request, ExecRequest):
-        return request.command
-    landed = request.resolved
-    return request.path if landed in {None, request.path} else f"{request.path} (is {landed})"
 
 
 def body_of(request: Request) -> str:

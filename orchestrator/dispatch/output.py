@@ -7,9 +7,9 @@ anywhere else such a write is refused, so that no file ends up holding a placeho
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import TypeVar, cast
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar, cast
 
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.redaction.stream import RedactingStream
@@ -36,6 +36,26 @@ from orchestrator.schema.request import (
 _Data = TypeVar("_Data")
 
 
+HELD = 4
+"""Characters of what may be a secret's beginning from which they are held back."""
+_CONTEXT = 1024
+_SLACK = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Seam:
+    """Where one answer about a process ended and the next may go on."""
+
+    place: int = -1
+    """In bytes of the whole output."""
+    seen: str = ""
+    held: str = ""
+
+
+BEGINNING = Seam()
+"""Of the output, and of all that does not go on where the last answer ended."""
+
+
 class OutputFilter:
     """One session's redaction, in the forms a call needs."""
 
@@ -50,6 +70,22 @@ class OutputFilter:
     def scrub_data(self, data: _Data) -> _Data:
         """Return JSON data without secrets, in the same shape."""
         return cast("_Data", self._redactor.redact_json(data))
+
+    def scrub_piece(self, data: Mapping[str, Any], seam: Seam) -> tuple[str, Seam]:
+        """Return what a process printed without secrets, also those that two answers share.
+
+        What may be the beginning of a known secret is held back until it is known.
+        """
+        follows = data["start"] == seam.place
+        before, text = (seam.seen, seam.held) if follows else ("", "")
+        text += data["text"]
+        whole = before + text
+        end = len(whole)
+        cut = self._redactor.open_tail(whole)
+        if data["running"] and end - cut >= HELD:
+            end = max(len(before), cut)
+        safe, end = self._redactor.redact_between(whole, len(before), end, slack=_SLACK)
+        return safe, Seam(data["next"], whole[max(0, end - _CONTEXT) : end], whole[end:])
 
     def scrub_message(self, message: Message) -> Message:
         """Return the message without secrets, fit to store and to send again."""

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
 
 from orchestrator.policy.ballot import FLOOR, count, poll
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.judge_command import command_votes
 from orchestrator.policy.judge_file import file_votes
+from orchestrator.policy.judge_input import Reader, input_votes
 from orchestrator.policy.layer import Layer
 from orchestrator.schema.decision import Decision, Risk
-from orchestrator.schema.request import ExecRequest, Request
+from orchestrator.schema.request import (
+    ExecRequest,
+    FileRequest,
+    ProcessInput,
+    ProcessStart,
+    Request,
+)
 from orchestrator.shell.analyse import analyse
-from orchestrator.shell.analysis import Analysis
-
-
-class Reader(Protocol):
-    """Reads a command line; ``orchestrator.shell.analyse.analyse`` or a cache before it."""
-
-    def __call__(self, command: str, *, cwd: str, home: str, workspace: str) -> Analysis:
-        """Return everything known of the command."""
-        ...
 
 
 def evaluate(
@@ -45,13 +42,36 @@ def evaluate(
 
 def _decide(policy: EffectivePolicy, request: Request, *, tool: str, read: Reader) -> Decision:
     layers, box = policy.layers, policy.box
-    if not isinstance(request, ExecRequest):
+    on_tool = list(_tool_votes(layers, tool))
+    if isinstance(request, FileRequest):
         on_files = file_votes(layers, request, box=box, read_roots=policy.read_roots)
-        return count([*on_files, *_tool_votes(layers, tool)])
+        return count([*on_files, *on_tool])
+    if isinstance(request, ExecRequest):
+        votes, risks = _on_command(policy, request, read)
+    elif isinstance(request, ProcessStart):
+        votes, risks = _on_command(policy, request, read)
+        votes += _bash_votes(layers)
+    elif isinstance(request, ProcessInput):
+        votes, risks = input_votes(layers, request, box=box, read=read)
+        votes += _bash_votes(layers)
+    else:
+        # To look at, list or signal what was started before reaches nothing new.
+        votes, risks = [], ()
+    return count([*votes, *on_tool], risks=risks)
+
+
+def _on_command(
+    policy: EffectivePolicy, request: ExecRequest | ProcessStart, read: Reader
+) -> tuple[list[Decision], tuple[Risk, ...]]:
+    layers, box = policy.layers, policy.box
     analysis = read(request.command, cwd=request.cwd, home=box.home, workspace=box.workspace)
-    votes = [*command_votes(layers, analysis, box=box), *_tool_votes(layers, tool)]
     risks: tuple[Risk, ...] = tuple(dict.fromkeys(item.risk for item in analysis.findings))
-    return count(votes, risks=risks)
+    return list(command_votes(layers, analysis, box=box)), risks
+
+
+def _bash_votes(layers: tuple[Layer, ...]) -> list[Decision]:
+    """Return what is said of the tool ``bash`` by name: another way to run a command is no way out."""
+    return [vote for vote in _tool_votes(layers, "bash") if vote.rule == "tool:bash"]
 
 
 def _tool_votes(layers: tuple[Layer, ...], tool: str) -> Iterator[Decision]:

@@ -8,7 +8,7 @@ from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.underline import underline
 from orchestrator.policy.yaml_nodes import Place
 from orchestrator.schema.decision import Decision
-from orchestrator.schema.request import ExecRequest, Request
+from orchestrator.schema.request import FileRequest, Request, request_subject
 from orchestrator.schema.terminal_text import escape_terminal
 
 _FLOOR_CHANGES = {
@@ -61,7 +61,7 @@ def explain_data(policy: EffectivePolicy, request: Request, decision: Decision) 
         "change": what_would_change(decision),
         "policy": policy.name,
         "digest": policy.digest,
-        "subject": request.command if isinstance(request, ExecRequest) else request.path,
+        "subject": request_subject(request),
     }
 
 
@@ -98,9 +98,10 @@ def what_would_change(decision: Decision) -> str:
 
 
 def _subject(request: Request, decision: Decision) -> list[str]:
-    if isinstance(request, ExecRequest):
-        return underline(request.command, decision.span)
-    return [f"{request.kind} {escape_terminal(request.path)}"]
+    subject = request_subject(request)
+    if isinstance(request, FileRequest):
+        return [f"{request.kind} {escape_terminal(subject)}"]
+    return underline(subject, decision.span)
 
 
 def _row(label: str, text: str) -> str:

@@ -16,7 +16,14 @@ from orchestrator.sandbox.posture import posture_of
 from orchestrator.sandbox.results import Findings
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import Posture
-from orchestrator.schema.request import ExecRequest, FileRequest, Request, WriteRequest, to_wire
+from orchestrator.schema.request import (
+    ExecRequest,
+    FileRequest,
+    ProcessLook,
+    Request,
+    WriteRequest,
+    to_wire,
+)
 from orchestrator.schema.stream import StreamTarget
 
 FILE_TIME_S = 30.0
@@ -45,11 +52,13 @@ class Box:
                 "write; write it in parts, or by a command",
                 code="too_large",
             )
-        is_command = isinstance(request, ExecRequest)
-        seconds = request.timeout_s if isinstance(request, ExecRequest) else FILE_TIME_S
-        return await self._call(
-            to_wire(request), on_output=on_output if is_command else None, seconds=seconds
-        )
+        if isinstance(request, ExecRequest):
+            seconds = request.timeout_s
+        elif isinstance(request, ProcessLook):
+            seconds = request.look.wait_s
+        else:
+            on_output, seconds = None, FILE_TIME_S
+        return await self._call(to_wire(request), on_output=on_output, seconds=seconds)
 
     async def resolve(self, request: FileRequest) -> str:
         """Return where the request's path lands; raises PathRefusedError where it lands nowhere."""

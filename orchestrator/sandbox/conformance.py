@@ -30,6 +30,12 @@ from orchestrator.schema.request import (
     FindRequest,
     GrepRequest,
     ListRequest,
+    Look,
+    ProcessInput,
+    ProcessList,
+    ProcessOutput,
+    ProcessSignal,
+    ProcessStart,
     ReadRequest,
     Replacement,
     WriteRequest,
@@ -42,6 +48,7 @@ COMMANDS = {
     "sleep 0.3": Reply(seconds=0.3),
     "sleep 30": Reply(seconds=30.0),
     "cat": Reply(echoes=True),
+    "echo ready; cat": Reply("ready\n", echoes=True),
 }
 
 
@@ -142,6 +149,29 @@ async def check_files(subject: Subject) -> None:
     expect([(e["name"], e["type"]) for e in listed.data["entries"]], [("note.txt", "file")], "ls")
     paths = await box.execute(FindRequest("*.txt", subject.spec.workdir))
     expect(list(paths.data["paths"]), ["dir/note.txt"], "find")
+
+
+async def check_processes(subject: Subject) -> None:
+    """A process outlives its call, takes input, is waited for, ended and listed."""
+    box, look = subject.box, Look(wait_s=20.0, pattern="^[a-z]+$")
+    start = ProcessStart("echo ready; cat", subject.spec.workdir, "cat", look=look)
+    began = await box.execute(start)
+    expect((began.data["text"], began.data["why"]), ("ready\n", "match"), "start")
+    again = await box.execute(start)
+    expect(again.code, "invalid", "start of what runs")
+    told = await box.execute(ProcessInput("cat", "hello\n", look=look))
+    expect((told.data["text"], told.data["running"]), ("hello\n", True), "input")
+    again = await box.execute(ProcessOutput("cat", Look(since=0)))
+    expect((again.data["text"], again.data["why"]), ("ready\nhello\n", "time"), "output")
+    ended = await box.execute(ProcessSignal("cat", "KILL", Look(wait_s=20.0)))
+    expect((ended.data["running"], ended.data["signal"]), (False, 9), "signal")
+    late = await box.execute(ProcessInput("cat", "hello\n"))
+    expect(late.code, "unavailable", "input to what ended")
+    listed = await box.execute(ProcessList())
+    found = [(item["handle"], item["running"]) for item in listed.data["processes"]]
+    expect(found, [("cat", False)], "list")
+    missing = await box.execute(ProcessOutput("dog"))
+    expect(missing.code, "not_found", "output of nothing")
 
 
 async def check_refusals(subject: Subject) -> None:
@@ -266,6 +296,7 @@ CHECKS: tuple[Check, ...] = (
     check_cancellation,
     check_overlap,
     check_files,
+    check_processes,
     check_refusals,
     check_resolution,
     check_bad_paths,

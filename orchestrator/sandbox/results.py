@@ -160,6 +160,36 @@ class Findings(_Answer):
     refused: Annotated[dict[str, bool], Field(max_length=40)]
 
 
+class _Ending(_Answer):
+    running: bool
+    exit_code: int | None
+    signal: int | None
+    limit: Literal["memory", "pids", "disk"] | None
+    duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class _Process(_Ending):
+    text: Text
+    start: Count
+    next: Count
+    lost: Count
+    skipped: Count
+    more: Count
+    unread: Count
+    why: Literal["match", "ended", "quiet", "time", "cancelled", "slow", "broken"]
+
+
+class _Listed(_Ending):
+    handle: Line
+    command: Line
+    terminal: bool
+    unseen: Count
+
+
+class _ProcessList(_Answer):
+    processes: Annotated[list[_Listed], Field(max_length=100)]
+
+
 _Read = Annotated[_TextRead | _ImageRead | _BinaryRead | _EmptyRead, Field(discriminator="type")]
 _DATA: dict[str, TypeAdapter[Any]] = {
     "exec": TypeAdapter(_Exec),
@@ -169,6 +199,11 @@ _DATA: dict[str, TypeAdapter[Any]] = {
     "grep": TypeAdapter(_Grep),
     "find": TypeAdapter(_Find),
     "ls": TypeAdapter(_List),
+    "process_start": TypeAdapter(_Process),
+    "process_output": TypeAdapter(_Process),
+    "process_input": TypeAdapter(_Process),
+    "process_signal": TypeAdapter(_Process),
+    "process_list": TypeAdapter(_ProcessList),
     "resolve": TypeAdapter(_Resolve),
     "probe": TypeAdapter(Findings),
     "stream": TypeAdapter(_Stream),

@@ -22,11 +22,12 @@ from orchestrator.sandbox.driver import (
     StreamRefusedError,
 )
 from orchestrator.sandbox.scripted_files import MemoryFiles
+from orchestrator.sandbox.scripted_processes import MemoryProcesses
 from orchestrator.sandbox.scripted_stream import ScriptedStream
 from orchestrator.schema.ids import Digest, SessionId, digest_of
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import CONTROLS, Posture
-from orchestrator.schema.request import ExecRequest, FileRequest, Request
+from orchestrator.schema.request import ExecRequest, FileRequest, ProcessStart, Request
 from orchestrator.schema.stream import StreamTarget, TcpTarget
 
 
@@ -41,7 +42,7 @@ class Reply:
     failure: BoxError | None = None
     """Raised in place of an outcome: the box is gone."""
     echoes: bool = False
-    """On a terminal: gives back what is typed, and ends at Ctrl-D."""
+    """On a terminal or in the background: gives back what is typed, and ends at Ctrl-D."""
 
 
 def exec_outcome(output: str = "", exit_code: int | None = 0, **more: object) -> Outcome:
@@ -77,6 +78,7 @@ class ScriptedBox:
         self._commands = dict(commands or {})
         self._files = MemoryFiles(dict(files or {}), root=workdir)
         self._posture = posture or Posture(controls=dict.fromkeys(CONTROLS, True))
+        self._processes = MemoryProcesses()
         self._stopped = False
         self.requests: list[Request] = []
         self.streams: list[ScriptedStream] = []
@@ -93,7 +95,15 @@ class ScriptedBox:
         await lowlevel.checkpoint()
         if isinstance(request, ExecRequest):
             return await self._run(request, on_output)
-        return self._files.handle(request)
+        if isinstance(request, FileRequest):
+            return self._files.handle(request)
+        if isinstance(request, ProcessStart):
+            reply = self._reply(request.command)
+            ended = None if reply.seconds or reply.echoes else reply.exit_code
+            problem = self._processes.start(request, reply.output, ended)
+            if problem is not None:
+                return problem
+        return await self._processes.handle(request)
 
     async def resolve(self, request: FileRequest) -> str:
         """Return the normal form of the path: there are no links here."""
@@ -134,8 +144,6 @@ class ScriptedBox:
 
     async def _run(self, request: ExecRequest, on_output: OnOutput | None) -> Outcome:
         reply = self._reply(request.command)
-        if reply.failure is not None:
-            raise reply.failure
         await anyio.sleep(min(reply.seconds, request.timeout_s))
         if reply.seconds > request.timeout_s:
             return exec_outcome(exit_code=None, signal=15, timed_out=True)
@@ -150,6 +158,8 @@ class ScriptedBox:
                 f"scripted box: no reply for the command {command!r}",
                 hint=f"known: {', '.join(sorted(self._commands)) or 'none'}",
             )
+        if reply.failure is not None:
+            raise reply.failure
         return reply
 
     def _check_running(self) -> None:

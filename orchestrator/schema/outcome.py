@@ -27,6 +27,15 @@ class Outcome:
     - find: ``paths: [str], total, limited: bool, notes: [str]``
     - ls: ``entries: [{name, type, size, target of a link}], total, limited: bool, notes: [str]``
 
+    - process_start, process_output, process_input, process_signal: ``running: bool, exit_code,
+      signal, limit, duration_ms`` as for exec (None while it runs), ``text: str, start: int,
+      next: int`` (places in the whole output, in bytes)``, lost: int`` (bytes before it that are
+      not kept any more)``, skipped: int`` (kept, left out for size)``, more: int`` (after it)``,
+      unread: int`` (bytes of input not taken)``, why: match|ended|quiet|time|cancelled|slow|broken``
+      (why the waiting ended; the last two are said of a pattern)
+    - process_list: ``processes: [{handle, command, terminal: bool, unseen: int, running, exit_code,
+      signal, limit, duration_ms}]``
+
     Paths and names are in the escaped form that every request takes back (a backslash doubled,
     ``\n``, ``\x1b``, ``\xff`` for a byte that is not UTF-8, ``\u202e``).
     """

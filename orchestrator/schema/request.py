@@ -111,7 +111,93 @@ FileRequest: TypeAlias = (
 """``path`` is absolute in the box, as asked. ``resolved`` is where it lands, set by dispatch before
 judging; the box then refuses anything that lands elsewhere."""
 
-Request: TypeAlias = ExecRequest | FileRequest
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a call about a process waits for and gives back of its output."""
+
+    wait_s: float = 0.0
+    """Seconds, unless the process ends first, or one of these comes."""
+    quiet_s: float | None = None
+    """Output, and then none for so many seconds."""
+    pattern: str | None = None
+    """Python regular expression, matched within a line."""
+    since: int | None = None
+    """Place in the output, in bytes; None goes on where the last answer ended."""
+    max_bytes: int = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessStart:
+    """Run a command line with ``bash -c`` in the background, for as long as the box lives."""
+
+    kind: ClassVar[str] = "process_start"
+    command: str
+    cwd: str
+    """Absolute path in the box."""
+    handle: str = ""
+    """Set by dispatch before judging where the model gave no name."""
+    terminal: bool = False
+    look: Look = Look()
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessOutput:
+    """Read what a process printed."""
+
+    kind: ClassVar[str] = "process_output"
+    handle: str
+    look: Look = Look()
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessInput:
+    """Type into a process."""
+
+    kind: ClassVar[str] = "process_input"
+    handle: str
+    text: str
+    eof: bool = False
+    """Close its standard input after that; in a terminal, type Control-D."""
+    look: Look = Look()
+    command: str = ""
+    """What was started, set by dispatch before judging, as is all that follows."""
+    cwd: str = ""
+    terminal: bool = False
+    typed: str = ""
+    """What went in before, as far as it tells what this input means."""
+    pending: tuple[str, ...] = ()
+    """Pieces of a line that were typed and not ended: the program may still hold them."""
+
+
+ProcessSignalName: TypeAlias = Literal[
+    "INT", "TERM", "KILL", "HUP", "QUIT", "USR1", "USR2", "STOP", "CONT"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessSignal:
+    """Signal a process and everything that it started."""
+
+    kind: ClassVar[str] = "process_signal"
+    handle: str
+    signal: ProcessSignalName = "TERM"
+    look: Look = Look()
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessList:
+    """Name the processes that were started."""
+
+    kind: ClassVar[str] = "process_list"
+
+
+ProcessLook: TypeAlias = ProcessStart | ProcessOutput | ProcessInput | ProcessSignal
+"""Each gives back what the process printed, after waiting as ``look`` says."""
+
+ProcessRequest: TypeAlias = ProcessLook | ProcessList
+
+Request: TypeAlias = ExecRequest | FileRequest | ProcessRequest
 
 FileAccess = Literal["read", "write"]
 
@@ -119,6 +205,33 @@ FileAccess = Literal["read", "write"]
 def file_access(request: FileRequest) -> FileAccess:
     """Say whether the request reads or writes the file it names."""
     return "write" if isinstance(request, WriteRequest | EditRequest) else "read"
+
+
+def request_subject(request: Request) -> str:
+    """Return what a person must see whole: what would run, or the path or process it is about."""
+    if isinstance(request, ExecRequest | ProcessStart):
+        return request.command
+    if isinstance(request, ProcessInput):
+        return typed_subject(request)[0]
+    if isinstance(request, ProcessOutput | ProcessSignal):
+        return request.handle
+    if isinstance(request, ProcessList):
+        return ""
+    landed = request.resolved
+    return request.path if landed in {None, request.path} else f"{request.path} (is {landed})"
+
+
+def request_cwd(request: Request) -> str:
+    """Return the directory in which the request runs something; empty where it runs nothing."""
+    if isinstance(request, ExecRequest | ProcessStart | ProcessInput):
+        return request.cwd
+    return ""
+
+
+def typed_subject(request: ProcessInput) -> tuple[str, int]:
+    """Return an input as a person must see it, and where in that the typed text begins."""
+    head = f"typed into {request.handle} ({request.command}):\n"
+    return head + "".join(request.pending) + request.text, len(head)
 
 
 def to_wire(request: Request) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from orchestrator.tools.edit import EditTool
 from orchestrator.tools.find import FindTool
 from orchestrator.tools.grep import GrepTool
 from orchestrator.tools.ls import ListTool
+from orchestrator.tools.process import ProcessTool
 from orchestrator.tools.read import ReadTool
 from orchestrator.tools.tool import Tool
 from orchestrator.tools.write import WriteTool
@@ -23,13 +24,15 @@ _BUILDERS: dict[str, Callable[[], Tool]] = {
     "grep": GrepTool,
     "find": FindTool,
     "ls": ListTool,
+    "process": ProcessTool,
 }
 
 BUILTIN_NAMES = tuple(_BUILDERS)
 """Every shipped tool."""
 
 DEFAULT_NAMES = ("read", "write", "edit", "bash")
-"""The tools on offer when nothing else is said; the other three are ways to say things bash can."""
+"""The tools on offer when nothing else is said; grep, find and ls are ways to say what bash can,
+and not every task needs a process that outlives its call."""
 
 
 def builtin_tools(names: Iterable[str] = DEFAULT_NAMES) -> tuple[Tool, ...]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import time
 from typing import TYPE_CHECKING, Any
 
 import cgroup
-import tree
 from frames import OUTPUT
 from output import Output
+from running import DRAIN_SECONDS, READ_SIZE, Running
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,20 +17,10 @@ if TYPE_CHECKING:
     from loop import Loop
     from spare import Spare
 
-READ_SIZE = 65_536
 MAX_TIMEOUT = 7 * 86_400
 """Seconds."""
-DRAIN_SECONDS = 0.1
-"""How long output is awaited after the command itself ended; children may hold the pipe."""
 FEW_LEFT = 3
 """Background processes that a command may leave behind without a second look at their number."""
-TERM_SECONDS = 1.0
-"""From SIGTERM to SIGKILL."""
-GONE_SECONDS = 0.02
-KILL_SECONDS = 0.05
-"""Between looks for survivors of a SIGKILL."""
-KILL_ROUNDS = 40
-OOM = cgroup.Counter(cgroup.oom_kills)
 FORKS = cgroup.Counter(cgroup.failed_forks)
 
 
@@ -42,8 +29,8 @@ class Order:
 
     def __init__(self, request: dict[str, Any], credit: int) -> None:
         """Take the fields apart; KeyError, TypeError or ValueError for a request that lacks one."""
-        self.command = _bytes(request["command"])
-        self.cwd = _bytes(request["cwd"])
+        self.command = plain_bytes(request["command"])
+        self.cwd = plain_bytes(request["cwd"])
         self.timeout = float(request["timeout_s"])
         if not 0 < self.timeout <= MAX_TIMEOUT:
             raise ValueError(f"timeout_s: more than 0 and at most {MAX_TIMEOUT} expected")
@@ -51,33 +38,25 @@ class Order:
         self.credit = credit
 
 
-def _bytes(text: object) -> bytes:
+def plain_bytes(text: object) -> bytes:
+    """Return what a path or a command is to the kernel; ValueError for what can be neither."""
     if not isinstance(text, str) or "\0" in text:
         raise ValueError("text without NUL expected")
     return text.encode("utf-8", "surrogateescape")
 
 
-class Command:
+class Command(Running):
     """Runs from ``start`` until ``on_end`` is called with the outcome's data."""
 
     def __init__(self, loop: Loop, config: Config, *, order: Order, number: int) -> None:
-        self._loop = loop
-        self._config = config
+        super().__init__(loop, config, number)
         self._order = order
-        self.number = number
-        self.mark = tree.FIRST_MARK - number
         self._output = Output(config, f"{number}")
-        self._began = time.monotonic()
-        self._status: int | None = None
         self._end_of_output = False
         self._full = False
         self._reading = False
-        self._why: str | None = None
-        """``timeout``, ``cancelled`` or the limit that ends it."""
-        self._timers: list[int] = []
         self._drain_timer: int | None = None
         self._left = 0
-        self._done = False
 
     def start(
         self,
@@ -89,13 +68,10 @@ class Command:
     ) -> None:
         """Hand it over to a spare."""
         spare.start(self._order.command, self._order.cwd, self.mark)
-        self._spare = spare
+        self._follow(spare, lowest)
         self._link = link
-        self._lowest = lowest
         self._on_end = on_end
-        self._oom_kills = OOM.recent()
         self._failed_forks = FORKS.recent()
-        self._loop.on_exit(spare.pid, self._exited)
         self._listen(True)
         self._timers.append(self._loop.after(self._order.timeout, lambda: self.end("timeout")))
 
@@ -104,23 +80,6 @@ class Command:
         self._order.credit += count
         if not (self._end_of_output or self._full or self._done):
             self._listen(True)
-
-    def end(self, why: str, *, at_once: bool = False) -> None:
-        """Ask the whole tree to end, then make it; the first reason given is the one reported."""
-        if self._why is not None or self._done:
-            return
-        self._why = why
-        if at_once:
-            self._kill(KILL_ROUNDS)
-            return
-        tree.send(self.members(), signal.SIGTERM)
-        self._timers.append(self._loop.after(TERM_SECONDS, lambda: self._kill(KILL_ROUNDS)))
-
-    def members(self) -> list[int]:
-        """Return the pids of everything that the command started and that still runs."""
-        return tree.members(
-            self._spare.pid, self.mark, lowest=self._lowest(), among=tree.processes()
-        )
 
     def _listen(self, listening: bool) -> None:
         if listening != self._reading:
@@ -153,23 +112,10 @@ class Command:
             self._full = True
             self.end("output")
 
-    def _exited(self, status: int) -> None:
-        self._status = status
-        if self._why is None:
-            self._maybe_finish()
-            if not self._done:
-                self._drain_timer = self._loop.after(DRAIN_SECONDS, self._drained)
-        else:
-            self._finish_when_gone()
-
-    def _finish_when_gone(self) -> None:
-        """Look often: what got a SIGTERM mostly ends at once, and someone waits for it."""
-        if self._done:
-            return
-        if self.members():
-            self._timers.append(self._loop.after(GONE_SECONDS, self._finish_when_gone))
-        else:
-            self._finish()
+    def _ended_by_itself(self) -> None:
+        self._maybe_finish()
+        if not self._done:
+            self._drain_timer = self._loop.after(DRAIN_SECONDS, self._drained)
 
     def _drained(self) -> None:
         """Finish without the end of the output, unless what was left behind is a fork bomb."""
@@ -190,33 +136,15 @@ class Command:
         if self._status is not None and self._end_of_output and self._why is None:
             self._finish()
 
-    def _kill(self, rounds: int) -> None:
-        if self._done:
-            return
-        left = self.members()
-        tree.send(left, signal.SIGKILL)
-        self._loop.reap()
-        if self._done:
-            return
-        if self._status is not None and not left:
-            self._finish()
-        elif rounds:
-            self._timers.append(self._loop.after(KILL_SECONDS, lambda: self._kill(rounds - 1)))
-        else:
-            # Something forks faster than it is found; one signal to all leaves no gap.
-            tree.end_everything()
-            self._loop.reap()
-            self._finish()
-
     def _finish(self) -> None:
         if self._done:
             return
         self._read_rest()
         self._done = True
         self._listen(False)
-        for timer in (*self._timers, self._drain_timer):
-            if timer is not None:
-                self._loop.cancel(timer)
+        self._stop_timers()
+        if self._drain_timer is not None:
+            self._loop.cancel(self._drain_timer)
         failure = self._spare.failure()
         if self._end_of_output:
             self._spare.discard()
@@ -246,21 +174,9 @@ class Command:
         self._spare.discard()
 
     def _data(self) -> dict[str, Any]:
-        status = self._status
-        ended = None if status is None else os.waitstatus_to_exitcode(status)
         return {
             **self._output.summary(),
-            "exit_code": ended if ended is not None and ended >= 0 else None,
-            "signal": -ended if ended is not None and ended < 0 else None,
+            **self._ending(),
             "timed_out": self._why == "timeout",
             "cancelled": self._why == "cancelled",
-            "limit": self._limit(ended),
-            "duration_ms": round((time.monotonic() - self._began) * 1000, 3),
         }
-
-    def _limit(self, ended: int | None) -> str | None:
-        if self._why not in {None, "timeout", "cancelled"}:
-            return self._why
-        # The command itself, or the program that its shell waited for.
-        killed = self._why is None and ended in {-signal.SIGKILL, 128 + signal.SIGKILL}
-        return "memory" if killed and OOM.current() > self._oom_kills else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from frames import Frame
     from link import Link
     from loop import Loop
+    from processes import Processes
+    from running import Running
     from streams import Streams
     from terminal_stream import TerminalStream
 
@@ -44,6 +47,8 @@ class Server:
         self._spare: Spare | None = None
         self._latest = 0
         self._most = min(MOST_COMMANDS, (cgroup.pids_limit() or MOST_COMMANDS * 4) // 4)
+        self._processes: Processes | None = None
+        """Loaded when first used: most sessions have none."""
         self._watch = Watch(loop, config, self._running)
         self._refill_planned = False
         self._streams: Streams | None = None
@@ -75,10 +80,17 @@ class Server:
             self._answer(frame.call, {"error": "cancelled before it began", "code": "cancelled"})
         elif frame.kind == CANCEL and frame.call in self._workers:
             self._workers[frame.call].end("cancelled")
+        elif self._processes is not None and self._processes.holds(frame.call):
+            if frame.kind == CREDIT:
+                self._processes.credit(frame.call, U32.unpack(frame.payload)[0])
+            elif frame.kind == CANCEL:
+                self._processes.cancel(frame.call)
 
-    def _running(self) -> list[Command | TerminalStream]:
+    def _running(self) -> list[Running | TerminalStream]:
         """Return what has processes, for the watchdog."""
-        return [*self._commands.values(), *(self._streams.terminals() if self._streams else ())]
+        started = self._processes.running() if self._processes is not None else ()
+        terminals = self._streams.terminals() if self._streams is not None else ()
+        return [*self._commands.values(), *started, *terminals]
 
     def _stream_table(self) -> Streams:
         if self._streams is None:
@@ -172,6 +184,8 @@ class Server:
                 with as_command(self._config):
                     path = operations.resolve(request["request"], self._config)
                 self._answer(call, {"data": {"path": path}})
+            elif str(request.get("kind")).startswith("process_"):
+                self._use_process(call, request)
             elif self._is_quick(request):
                 with as_command(self._config):
                     result = operations.handle(request, self._config)
@@ -183,6 +197,20 @@ class Server:
             # The traceback module takes longer to load than most of the server.
             sys.__excepthook__(*sys.exc_info())
             self._answer(call, {"error": f"{type(err).__name__}: {err}", "code": "failed"})
+
+    def _use_process(self, call: int, request: dict[str, Any]) -> None:
+        if self._processes is None:
+            kind = importlib.import_module("processes").Processes
+            self._processes = kind(
+                self._loop, self._config, answer=self._answer, lowest=self._lowest
+            )
+        processes: Processes = self._processes
+        try:
+            processes.take(call, request, self._link)
+        except BlockingIOError:
+            self._watch.make_room()
+            processes.take(call, request, self._link)
+        self._watch.wake()
 
     def _is_quick(self, request: dict[str, Any]) -> bool:
         with as_command(self._config):

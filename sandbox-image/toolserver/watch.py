@@ -14,9 +14,9 @@ from worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from command import Command
     from config import Config
     from loop import Loop
+    from running import Running
     from terminal_stream import TerminalStream
 
 TICK = 0.2
@@ -34,7 +34,7 @@ class Watch:
     """Looks only while commands run, so that an idle box uses no processor."""
 
     def __init__(
-        self, loop: Loop, config: Config, running: Callable[[], list[Command | TerminalStream]]
+        self, loop: Loop, config: Config, running: Callable[[], list[Running | TerminalStream]]
     ) -> None:
         self._loop = loop
         self._config = config

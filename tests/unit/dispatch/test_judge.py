@@ -11,7 +11,6 @@ from orchestrator.dispatch.judge import (
     Verdict,
     body_of,
     refusal_text,
-    subject_of,
 )
 from orchestrator.errors import AuditUnavailable
 from orchestrator.redaction.redactor import Redactor
@@ -24,6 +23,7 @@ from orchestrator.schema.request import (
     Replacement,
     WriteRequest,
     request_digest,
+    request_subject,
 )
 from tests.support.corridor import call, verdict
 
@@ -147,9 +147,12 @@ def test_question_names_what_would_run():
 
 def test_path_that_lands_elsewhere_is_shown_with_its_target():
     """A person judges the target, not the name."""
-    assert subject_of(ReadRequest("/workspace/a")) == "/workspace/a"
-    assert subject_of(ReadRequest("/workspace/a", resolved="/workspace/a")) == "/workspace/a"
-    assert subject_of(ReadRequest("/workspace/a", resolved="/etc/b")) == "/workspace/a (is /etc/b)"
+    assert request_subject(ReadRequest("/workspace/a")) == "/workspace/a"
+    assert request_subject(ReadRequest("/workspace/a", resolved="/workspace/a")) == "/workspace/a"
+    assert (
+        request_subject(ReadRequest("/workspace/a", resolved="/etc/b"))
+        == "/workspace/a (is /etc/b)"
+    )
 
 
 def test_content_is_shown_for_what_writes():

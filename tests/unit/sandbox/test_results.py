@@ -8,6 +8,11 @@ from orchestrator.sandbox.scripted import exec_outcome
 from orchestrator.schema.request import ReadRequest, to_wire
 
 EXEC = dict(exec_outcome("hi\n").data)
+RUNNING = {"running": True, "exit_code": None, "signal": None, "limit": None, "duration_ms": 1.0}
+LOOKED = {
+    **RUNNING, "text": "x", "start": 0, "next": 1, "lost": 0, "skipped": 0, "more": 0, "unread": 0,
+    "why": "match",
+}  # fmt: skip
 GOOD = {
     "exec": EXEC,
     "read": {"type": "binary", "bytes": 3},
@@ -25,6 +30,13 @@ GOOD = {
         "total": 1,
         "limited": False,
         "notes": [],
+    },
+    "process_start": LOOKED,
+    "process_output": LOOKED,
+    "process_input": LOOKED,
+    "process_signal": LOOKED,
+    "process_list": {
+        "processes": [{**RUNNING, "handle": "a", "command": "x", "terminal": True, "unseen": 0}]
     },
     "resolve": {"path": "/a"},
 }

@@ -12,12 +12,21 @@ from orchestrator.schema.request import (
     FindRequest,
     GrepRequest,
     ListRequest,
+    Look,
+    ProcessInput,
+    ProcessList,
+    ProcessOutput,
+    ProcessSignal,
+    ProcessStart,
     ReadRequest,
     Replacement,
     WriteRequest,
     file_access,
+    request_cwd,
     request_digest,
+    request_subject,
     to_wire,
+    typed_subject,
 )
 
 FILES = [
@@ -28,7 +37,13 @@ FILES = [
     FindRequest("*", "/w"),
     ListRequest("/w"),
 ]
-ALL = [ExecRequest("ls", "/w", 5.0), *FILES]
+PROCESSES = [
+    ProcessStart("ls", "/w", "a"),
+    ProcessOutput("a"),
+    ProcessInput("a", "x\n"),
+    ProcessSignal("a"),
+]
+ALL = [ExecRequest("ls", "/w", 5.0), *FILES, *PROCESSES]
 
 
 @pytest.mark.parametrize("request_", ALL, ids=lambda item: item.kind)
@@ -41,10 +56,12 @@ def test_every_field_is_part_of_the_identity(request_):
             continue
         if name == "edits":
             changed = (Replacement("o", "m"),)
+        elif name in {"look", "pending"}:
+            changed = {"look": Look(9.0), "pending": ("x",)}[name]
         elif name in others or name in {"cwd", "resolved"}:
             changed = others.get(name, "/w/other")
         else:
-            changed = not value if isinstance(value, bool) else value + 1
+            changed = not value if isinstance(value, bool) else value + type(value)(1)
         digests.add(request_digest(replace(request_, **{name: changed})))
 
     assert len(digests) == len(to_wire(request_))
@@ -70,3 +87,21 @@ def test_only_write_and_edit_write(request_):
     expected = "write" if request_.kind in {"write", "edit"} else "read"
 
     assert file_access(request_) == expected
+
+
+def test_subject_is_all_that_a_person_must_see():
+    """What runs, what is typed into what, or what it is about."""
+    typed = ProcessInput("a", "push\n", command="bash", cwd="/w", pending=("git ",))
+
+    assert request_subject(ProcessStart("ls", "/w", "a")) == "ls"
+    assert request_subject(typed) == "typed into a (bash):\ngit push\n"
+    assert typed_subject(typed)[0][typed_subject(typed)[1] :] == "git push\n"
+    assert request_subject(ProcessSignal("a")) == "a"
+    assert request_subject(ProcessList()) == ""
+
+
+def test_directory_is_told_of_what_runs_in_one():
+    """Files and signals have none."""
+    assert request_cwd(ProcessStart("ls", "/w", "a")) == "/w"
+    assert request_cwd(ReadRequest("/w/a")) == ""
+    assert request_cwd(ProcessSignal("a")) == ""

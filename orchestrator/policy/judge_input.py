@@ -1,0 +1,200 @@
+"""Votes on what is typed into a process: as if its program had been started with it to read.
+
+The program's earlier input is read along with the new, so that a directory, a variable or a
+function of before is known; only what the new input adds is judged. A line that came in pieces is
+judged from each piece on, since a program may have dropped what it had (a signal, a time-out).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Protocol
+
+from orchestrator.policy.judge_command import command_votes
+from orchestrator.policy.layer import BoxPaths, Layer
+from orchestrator.schema.decision import Decision, Risk
+from orchestrator.schema.request import ProcessInput, typed_subject
+from orchestrator.shell.analysis import Analysis, Finding, Span
+
+MAX_PENDING = 8
+"""Pieces of one line that are judged; nobody types a line in more."""
+
+MAX_LINES = 1000
+"""Lines of one input."""
+
+_KEYS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+"""All control characters but the newline: a terminal edits, completes and recalls by them."""
+_RECALLED = re.compile(r"![^\s=(\"']|^\^", re.MULTILINE)
+"""History of a shell at a terminal: ``!r`` runs again what began with r."""
+_ESCAPED = re.compile(r"^[ \t]*[:\\.]{0,2}(?:!|shell[ \t]|system[ \t])[ \t]*(.+)$", re.MULTILINE)
+"""How pagers, editors and database clients run a shell line."""
+_DEFINED = re.compile(
+    r"([\w-]+)[ \t]*\(\)|\bfunction[ \t]+([\w-]+)|\balias[ \t]+([\w-]+)|\bdef[ \t]+(\w+)|\b(\w+)[ \t]*="
+)
+_WORD = re.compile(r"[\w-]+")
+_HINT = "send whole lines or statements in one input"
+
+
+class Reader(Protocol):
+    """Reads a command line; ``orchestrator.shell.analyse.analyse`` or a cache before it."""
+
+    def __call__(self, command: str, *, cwd: str, home: str, workspace: str) -> Analysis:
+        """Return everything known of the command."""
+        ...
+
+
+def input_votes(
+    layers: tuple[Layer, ...], request: ProcessInput, *, box: BoxPaths, read: Reader
+) -> tuple[list[Decision], tuple[Risk, ...]]:
+    """Return every vote on the input, spans in terms of ``typed_subject``, and the risks found."""
+    judge = _Judge(layers, request, box=box, read=read)
+    pieces = (*request.pending[-MAX_PENDING:], request.text)
+    votes = judge.of_keys()
+    for first in range(len(pieces)):
+        typed = "".join(pieces[first:])
+        plain = _KEYS.sub(" ", typed) if request.terminal else typed
+        votes += judge.as_input(plain)
+        votes += judge.as_shell(plain)
+    return votes, tuple(judge.risks)
+
+
+class _Judge:
+    """Collects the votes on one input."""
+
+    def __init__(
+        self, layers: tuple[Layer, ...], request: ProcessInput, *, box: BoxPaths, read: Reader
+    ) -> None:
+        self._layers = layers
+        self._request = request
+        self._box = box
+        self._read = read
+        self._subject, self._typed_at = typed_subject(request)
+        self.risks: dict[Risk, None] = {}
+
+    def of_keys(self) -> list[Decision]:
+        """Vote on what makes an input more than its text."""
+        request, reasons = self._request, []
+        if len(request.pending) > MAX_PENDING:
+            reasons.append(f"a line that was typed in more than {MAX_PENDING} pieces")
+        if request.text.count("\n") > MAX_LINES:
+            reasons.append(f"more than {MAX_LINES} lines")
+        if request.terminal and _KEYS.search(request.text):
+            reasons.append("keys that edit or recall a line: what runs is not what the text says")
+        if request.terminal and _RECALLED.search(request.text):
+            reasons.append("may run an earlier line again, or a shell line of its program")
+        whole = (self._typed_at, len(self._subject))
+        findings = tuple(
+            Finding("opaque", reason, whole, severity="high", hint=_HINT) for reason in reasons
+        )
+        return self._votes(Analysis(self._subject, (), findings)) if findings else []
+
+    def as_input(self, typed: str) -> list[Decision]:
+        """Vote on what the input adds to the script that the program has read so far."""
+        request, at = self._request, len(self._subject) - len(typed)
+        delimiter = _delimiter(request.typed + typed)
+        before, _ = _script(request, request.typed, delimiter)
+        after, body_at = _script(request, request.typed + typed, delimiter)
+        known, found = self._analysis(before), self._analysis(after)
+        if _defined_in(request.typed) & set(_WORD.findall(typed)):
+            # What was defined before may be used now, and is found where it was defined.
+            known = replace(known, findings=(), writes=(), reads=())
+        typed_from = body_at + len(request.typed)
+
+        def moved(span: Span) -> Span:
+            start, end = (min(max(place - typed_from, 0), len(typed)) for place in span)
+            # What stands before the input, a function say, is told of all of it.
+            return (start + at, end + at) if start < end else (at, at + len(typed))
+
+        seen = {(command.span, command.program) for command in known.commands}
+        new = [item for item in found.commands if (item.span, item.program) not in seen]
+        return self._votes(
+            Analysis(
+                command=self._subject,
+                # A program that only takes data is voted on again itself.
+                commands=tuple(
+                    replace(item, span=moved(item.span)) for item in new or known.commands
+                ),
+                findings=tuple(
+                    replace(item, span=moved(item.span), hint=item.hint or _HINT)
+                    for item in found.findings
+                    if item not in known.findings
+                ),
+                writes=tuple((p, moved(at_)) for p, at_ in set(found.writes) - set(known.writes)),
+                reads=tuple((p, moved(at_)) for p, at_ in set(found.reads) - set(known.reads)),
+            )
+        )
+
+    def as_shell(self, typed: str) -> list[Decision]:
+        """Vote on the input as shell lines, whatever reads it: many programs can run those.
+
+        Only what is surely a risk counts, since most texts are no shell lines.
+        """
+        at = len(self._subject) - len(typed)
+        votes = []
+        for line, offset, kept in _shell_lines(typed):
+            found = self._analysis(line)
+            start = at + offset
+            votes += self._votes(
+                Analysis(
+                    command=self._subject,
+                    commands=tuple(
+                        replace(item, span=_shifted(item.span, start)) for item in found.commands
+                    ),
+                    findings=tuple(
+                        replace(item, span=_shifted(item.span, start))
+                        for item in found.findings
+                        if kept or item.risk not in {"opaque", "evasion"}
+                    ),
+                    writes=tuple((path, _shifted(span, start)) for path, span in found.writes),
+                    reads=tuple((path, _shifted(span, start)) for path, span in found.reads),
+                )
+            )
+        return [vote for vote in votes if vote.effect != "allow" and not _is_default(vote)]
+
+    def _votes(self, analysis: Analysis) -> list[Decision]:
+        self.risks |= dict.fromkeys(finding.risk for finding in analysis.findings)
+        return list(command_votes(self._layers, analysis, box=self._box))
+
+    def _analysis(self, script: str) -> Analysis:
+        box = self._box
+        return self._read(script, cwd=self._request.cwd, home=box.home, workspace=box.workspace)
+
+
+def _script(request: ProcessInput, body: str, delimiter: str) -> tuple[str, int]:
+    """Return the started command with its input as a here-document, and where that begins."""
+    head = f"{{ {request.command}\n}} <<'{delimiter}'\n"
+    return f"{head}{body}\n{delimiter}\n", len(head)
+
+
+def _delimiter(body: str) -> str:
+    lines, number = set(body.split("\n")), 0
+    while f"INPUT{number}" in lines:
+        number += 1
+    return f"INPUT{number}"
+
+
+def _defined_in(text: str) -> set[str]:
+    return {name for match in _DEFINED.finditer(text) for name in match.groups() if name}
+
+
+def _shell_lines(typed: str) -> Iterator[tuple[str, int, bool]]:
+    """Yield texts that may run as shell lines, where they start, and whether they surely would."""
+    yield typed, 0, False
+    # A line that no shell understands is dropped, and the next one read afresh.
+    offset = 0
+    for line in typed.split("\n")[:MAX_LINES]:
+        if line.strip() and line != typed:
+            yield line, offset, False
+        offset += len(line) + 1
+    for match in _ESCAPED.finditer(typed):
+        yield match[1], match.start(1), True
+
+
+def _shifted(span: Span, by: int) -> Span:
+    return span[0] + by, span[1] + by
+
+
+def _is_default(vote: Decision) -> bool:
+    return vote.rule.startswith("default") or vote.rule == "unmatched"
