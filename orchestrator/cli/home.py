@@ -13,7 +13,7 @@ import typer
 
 from orchestrator.config.paths import paths_from
 from orchestrator.engine.client import connect
-from orchestrator.engine.home_volumes import HomeVolume, list_homes
+from orchestrator.engine.home_volumes import HomeVolume, list_homes, volume_sizes
 from orchestrator.errors import UsageError
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.workspace.home import forget_home
@@ -30,13 +30,17 @@ def list_(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """List the homes of this machine's projects, with their sizes."""
-    homes = list_homes(connect())
+    engine = connect()
+    homes = list_homes(engine)
+    sizes = volume_sizes(engine) if homes else {}
     if as_json:
-        sys.stdout.write(json.dumps({"homes": [asdict(home) for home in homes]}) + "\n")
+        rows = [{**asdict(home), "size": sizes.get(home.name)} for home in homes]
+        sys.stdout.write(json.dumps({"homes": rows}) + "\n")
         return
     for home in homes:
-        size = "size unknown" if home.size is None else f"{home.size // 1_000_000} MB"
-        sys.stdout.write(f"{size:>12}  {escape_terminal(home.project)}\n")
+        size = sizes.get(home.name)
+        shown = "size unknown" if size is None else f"{size // 1_000_000} MB"
+        sys.stdout.write(f"{shown:>12}  {escape_terminal(home.project)}\n")
     if not homes:
         sys.stderr.write("no project keeps a home\n")
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 
-from docker.errors import NotFound
+from docker.errors import APIError, NotFound
 
 from orchestrator.engine.client import Engine
 from orchestrator.engine.failure import translated
 from orchestrator.engine.labels import KIND
 from orchestrator.engine.volumes import HOME_KIND, HOST_LABEL, MADE_LABEL, PROJECT_LABEL
+
+_COUNT_S = 30.0
+_STEP_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +24,6 @@ class HomeVolume:
     name: str
     project: str
     """Absolute path of the project directory on the host."""
-    created: str
-    """When the engine made it, as the engine writes it."""
-    size: int | None
-    """Bytes; None where the engine does not tell."""
 
 
 def made_mark(engine: Engine, name: str, *, project: str) -> str | None:
@@ -43,24 +43,33 @@ def made_mark(engine: Engine, name: str, *, project: str) -> str | None:
 
 
 def list_homes(engine: Engine) -> list[HomeVolume]:
-    """Return the homes that this host made, by project; sizes take the engine a moment."""
-    wanted = {f"{KIND}={HOME_KIND}", f"{HOST_LABEL}={os.uname().nodename}"}
+    """Return the homes that this host made, by project."""
+    here = [f"{KIND}={HOME_KIND}", f"{HOST_LABEL}={os.uname().nodename}"]
     with translated("list the homes of projects"):
-        found = engine.api.df()["Volumes"] or []
+        found = engine.api.volumes(filters={"label": here})["Volumes"] or []
     homes = [
-        HomeVolume(
-            name=str(volume["Name"]),
-            project=labels[PROJECT_LABEL],
-            created=str(volume["CreatedAt"]),
-            size=_size(volume.get("UsageData") or {}),
-        )
-        for volume in found
-        for labels in [volume.get("Labels") or {}]
-        if wanted <= {f"{name}={value}" for name, value in labels.items()}
+        HomeVolume(str(volume["Name"]), str(volume["Labels"][PROJECT_LABEL])) for volume in found
     ]
     return sorted(homes, key=lambda home: home.project)
 
 
-def _size(usage: dict[str, int]) -> int | None:
-    size = usage.get("Size", -1)
-    return size if size >= 0 else None
+def volume_sizes(engine: Engine) -> dict[str, int]:
+    """Return the bytes in each volume by name; those that the engine does not tell lack.
+
+    The engine counts at the moment, and only for one client at a time.
+    """
+    deadline = time.monotonic() + _COUNT_S
+    while True:
+        with translated("count what the volumes hold"):
+            try:
+                found = engine.api.df()["Volumes"] or []
+            except APIError as err:
+                if "already running" not in str(err) or time.monotonic() > deadline:
+                    raise
+            else:
+                break
+        time.sleep(_STEP_S)
+    usage = {
+        str(volume["Name"]): (volume.get("UsageData") or {}).get("Size", -1) for volume in found
+    }
+    return {name: size for name, size in usage.items() if size >= 0}
