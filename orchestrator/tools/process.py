@@ -189,9 +189,10 @@ def _render(answer: ProcessAnswer, request: ProcessLook) -> Rendered:
 
 
 def _state(answer: EndingAnswer) -> str:
-    if answer.running:
-        return "is running"
     seconds = f"{answer.duration_ms / 1000:.1f} s"
+    if answer.running:
+        # The time also tells two looks at a silent process apart: waiting is no going in circles.
+        return f"is running, {seconds} so far"
     if answer.limit is not None:
         return f"was ended after {seconds}: {LIMITS[answer.limit]}"
     if answer.signal is not None:

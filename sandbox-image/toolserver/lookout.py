@@ -141,8 +141,7 @@ class Lookout:
             self._fork(pattern, text, end)
 
     def _fork(self, pattern: str, text: bytes, end: int) -> None:
-        # Its mark must not be that of the process which the same call may have started.
-        worker = Worker(self._loop, self._config, -self._call, time_limit=MATCH_SECONDS)
+        worker = Worker(self._loop, self._config, self._call, time_limit=MATCH_SECONDS)
 
         def ended(answer: dict[str, Any]) -> None:
             self._worker = None

@@ -3,8 +3,9 @@
 Every command carries a mark that children inherit through fork, exec and setsid: the hard limit of
 realtime CPU time, which means nothing to a process without realtime scheduling, can be read of any
 process, and can be lowered but never raised. Marks go down with each command, so a forged one lies
-below every mark given out and is taken for a member of whatever is being ended. Descent and
-session are looked at too, for runtimes that do not show limits.
+below every mark given out and is taken for a member of whatever is being ended. Workers of the
+server have marks from ``FIRST_MARK`` up, so that they are nobody's members. Descent and session are
+looked at too, for runtimes that do not show limits.
 """
 
 from __future__ import annotations
@@ -59,6 +60,11 @@ def members(root: int, mark: int, *, lowest: int, among: list[Process]) -> list[
                 belong.add(pid)
                 queue.append(pid)
     return sorted(belong - {1, os.getpid()})
+
+
+def commands(among: list[Process]) -> list[int]:
+    """Return the pids of everything that any command started, those of ended ones too."""
+    return [item.pid for item in among if item.mark is not None and item.mark < FIRST_MARK]
 
 
 def largest_mark(among: list[Process]) -> int | None:

@@ -30,8 +30,12 @@ FLOOR_SECONDS = 5.0
 """Between exact looks at a disk that others may have filled."""
 
 
+STRAY_SECONDS = 1.0
+"""Between looks whether anything of ended commands still runs."""
+
+
 class Watch:
-    """Looks only while commands run, so that an idle box uses no processor."""
+    """Looks only while something of a command runs, so that an idle box uses no processor."""
 
     def __init__(
         self, loop: Loop, config: Config, running: Callable[[], list[Running | TerminalStream]]
@@ -47,6 +51,8 @@ class Watch:
         self._measuring = False
         self._floor_next = 0.0
         self._floor_before = 0
+        self._strays = False
+        self._strays_next = 0.0
 
     def wake(self) -> None:
         """Begin to look; to be called whenever a command starts."""
@@ -83,12 +89,20 @@ class Watch:
 
     def _look(self) -> None:
         self._timer = 0
-        if not self._running():
+        if not self._running() and not self._left_behind():
             return
         self.wake()
         self._look_at_processes()
         if not self._measuring:
             self._look_at_disk()
+
+    def _left_behind(self) -> bool:
+        """Say whether ended commands left something that runs on; it can fill a disk as well."""
+        now = time.monotonic()
+        if not self._strays or now >= self._strays_next:
+            self._strays = bool(tree.commands(tree.processes()))
+            self._strays_next = now + STRAY_SECONDS
+        return self._strays
 
     def _look_at_processes(self) -> None:
         failed = cgroup.failed_forks()
@@ -122,6 +136,7 @@ class Watch:
     def _measure(self) -> None:
         """Hold all commands while it is found out who wrote: a walk may take longer than a disk."""
         held = [pid for command in self._running() for pid in command.members()]
+        held += tree.commands(tree.processes())
         tree.send(held, signal.SIGSTOP)
         self._measuring = True
 
@@ -155,3 +170,4 @@ class Watch:
         self._allowed = max(self._config.limits.disk, total) + STEP
         for command in self._running():
             command.end("disk", at_once=True)
+        tree.send(tree.commands(tree.processes()), signal.SIGKILL)

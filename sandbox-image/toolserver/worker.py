@@ -31,7 +31,7 @@ class Worker:
     ) -> None:
         self._loop = loop
         self._config = config
-        self._mark = tree.FIRST_MARK - number
+        self._mark = tree.FIRST_MARK + number
         self._answer = bytearray()
         self._timer = 0
         self._time_limit = time_limit

@@ -14,6 +14,7 @@ import pytest
 from orchestrator.schema.mount import Mount
 from orchestrator.schema.stream import TerminalSize, TerminalTarget
 from tests.support.boxes import LIMITS, MIB
+from tests.support.processes import Started, look
 
 pytestmark = pytest.mark.docker
 
@@ -139,3 +140,35 @@ def test_one_file_cannot_grow_past_its_limit(stage, on_disk):
 
     assert outcome.data["head"].startswith("started\n")
     assert "code 0" not in outcome.data["head"]
+
+
+def test_what_a_command_left_behind_cannot_fill_the_disk(stage, on_disk):
+    """Nobody calls anything any more; the writer is ended all the same."""
+    writer = "while :; do head -c 4M /dev/zero >> big; sleep 0.05; done"
+
+    async def scene(scene):
+        left = await scene.run(f"({writer}) & echo left")
+        await anyio.sleep(6)
+        before = await scene.output("stat -c %s big")
+        return left, before, await scene.output("sleep 0.5; stat -c %s big; rm big")
+
+    left, before, after = stage.play(scene, **changes(on_disk))
+
+    assert left.data["head"] == "left\n"
+    assert BUDGET < int(before) < 4 * BUDGET
+    assert after == before
+
+
+@pytest.mark.parametrize("beside", ["", "sleep 900 & "], ids=["alone", "with-children"])
+def test_process_in_the_background_cannot_fill_the_disk(stage, on_disk, beside):
+    """It is ended with what it started, and its handle says why."""
+    writer = "while :; do head -c 4M /dev/zero >> big; sleep 0.05; done"
+
+    async def scene(scene):
+        ended = await Started(scene).start(f"{beside}{writer}", look())
+        return ended, await scene.output("pgrep -fa '^sleep 900' || echo none; rm big")
+
+    ended, left = stage.play(scene, **changes(on_disk))
+
+    assert (ended["running"], ended["limit"]) == (False, "disk")
+    assert left == "none\n"

@@ -25,7 +25,8 @@ def test_server_is_started_waited_for_and_used(world):
     outputs = [event["output"] for event in ended.of("tool_end")]
 
     assert ended.code == 0, ended.err
-    assert "[web is running; waitFor was found]" in outputs[0]
+    assert "[web is running, " in outputs[0]
+    assert "waitFor was found" in outputs[0]
     assert outputs[1] == "one\ntwo"
     assert '"GET /notes.txt HTTP/1.1" 200' in outputs[2]
     assert "[web ended after" in outputs[3]

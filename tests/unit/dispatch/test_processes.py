@@ -44,9 +44,9 @@ def talk(tmp_path):
 
 def test_process_is_named_by_the_host(talk):
     """One after the other, unless the model gave a name."""
-    assert "[p1 is running]" in talk("start", command="bash").output
-    assert "[web is running]" in talk("start", command="bash", id="web").output
-    assert "[p2 is running]" in talk("start", command="bash").output
+    assert "[p1 is running" in talk("start", command="bash").output
+    assert "[web is running" in talk("start", command="bash", id="web").output
+    assert "[p2 is running" in talk("start", command="bash").output
     assert [request.handle for request in talk.box.requests] == ["p1", "web", "p2"]
 
 

@@ -92,7 +92,7 @@ def test_waiting_is_bounded_by_policy() -> None:
 @pytest.mark.parametrize(
     ("fields", "line"),
     [
-        ({}, "[web is running]"),
+        ({}, "[web is running, 1.5 s so far]"),
         ({"running": False, "exit_code": 3}, "[web ended after 1.5 s with exit code 3]"),
         ({"running": False, "signal": 15}, "[web ended after 1.5 s by SIGTERM]"),
         ({"running": False, "signal": 9, "limit": "disk"},
@@ -132,7 +132,7 @@ def test_what_is_left_out_is_told_with_the_way_to_it() -> None:
         "x",
         "[9 more bytes; go on with since=501]",
         "[it has not read 3 bytes of its input]",
-        "[web is running]",
+        "[web is running, 1.5 s so far]",
     ]
 
 
@@ -159,7 +159,7 @@ def test_terminal_control_is_taken_out() -> None:
     assert "\x1b" not in render(text="\x1b[31mred\x1b[0m\x07").output
     assert listed.output.startswith("web: ls")
     assert "\x1b" not in listed.output
-    assert "(pty), is running, 3 new bytes" in listed.output
+    assert "(pty), is running, 1.5 s so far, 3 new bytes" in listed.output
 
 
 def test_empty_list_says_how_to_begin() -> None:
