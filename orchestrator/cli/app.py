@@ -23,6 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("orchestrator.cli.workspace:diff", "Show what a session changed."),
     "apply": ("orchestrator.cli.apply:apply", "Bring a session's changes to the host."),
     "discard": ("orchestrator.cli.workspace:discard", "Drop a session's changes."),
+    "rewind": ("orchestrator.cli.rewind:rewind", "Go back to an earlier turn of a session."),
     "sessions": ("orchestrator.cli.sessions:app", "List and show sessions."),
     "policy": ("orchestrator.cli.policy:app", "Check, show, explain and test policies."),
     "keys": ("orchestrator.cli.keys:app", "Keep provider keys."),

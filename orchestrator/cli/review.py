@@ -17,6 +17,7 @@ from orchestrator.workspace.handover import Applied, discard_changes, read_chang
 from orchestrator.workspace.node import ChangeSet
 from orchestrator.workspace.opening import load_workspace
 from orchestrator.workspace.plan import Selection
+from orchestrator.workspace.rewind import FileHistory
 from orchestrator.workspace.summary import left_lines, summary_lines
 from orchestrator.workspace.workspace import Workspace
 
@@ -28,8 +29,7 @@ async def review_changes(paths: Paths, session: SessionId, io: RunIo, *, apply_n
         workspace = load_workspace(session, paths=paths, engine=engine)
         changes = await read_changes(workspace)
         if not changes:
-            await discard_changes(workspace)
-            return 0
+            return await _nothing_waits(workspace, io)
         if apply_now:
             return await _apply(workspace, changes, paths, io)
         if io.terminal is None:
@@ -38,6 +38,16 @@ async def review_changes(paths: Paths, session: SessionId, io: RunIo, *, apply_n
         return await _ask(workspace, changes, paths, io)
     finally:
         engine.close()
+
+
+async def _nothing_waits(workspace: Workspace, io: RunIo) -> int:
+    """Drop a workspace without changes, unless there is something to go back to."""
+    if await to_thread.run_sync(FileHistory(workspace).holds_changes):
+        session = workspace.site.record.session
+        io.note(f"no changes wait; earlier ones can be had again: glovebox rewind {session}")
+    else:
+        await discard_changes(workspace)
+    return 0
 
 
 async def show_changes(paths: Paths, session: SessionId, io: RunIo) -> None:

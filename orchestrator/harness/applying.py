@@ -31,7 +31,7 @@ async def apply_recorded(
 ) -> Applied:
     """Apply the selected changes; without a written intent, nothing is applied."""
     chosen = [change.path for change in make_plan(changes, selection).changes]
-    with _chain(paths, changes.session) as audit:
+    with session_chain(paths, changes.session) as audit:
         audit.append(
             "apply_intent",
             {
@@ -70,7 +70,7 @@ async def fetch_recorded(
     chosen = choose_branches(shown, names)
     if not include_protected:
         check_unguarded(chosen)
-    with _chain(paths, shown.session) as audit:
+    with session_chain(paths, shown.session) as audit:
         audit.append(
             "commits_intent",
             {
@@ -96,17 +96,18 @@ async def discard_recorded(workspace: Workspace, session: SessionId, *, paths: P
         # A session that never came up has no chain, and dropping its files needs none.
         await discard_changes(workspace)
         return
-    with _chain(paths, session) as audit:
+    with session_chain(paths, session) as audit:
         audit.append("discard", {"directory": workspace.site.record.directory})
         await discard_changes(workspace)
 
 
 @contextmanager
-def _chain(paths: Paths, session: SessionId) -> Iterator[AuditLog]:
+def session_chain(paths: Paths, session: SessionId) -> Iterator[AuditLog]:
+    """Open the chain of a session that does not run; AuditUnavailable where it is missing."""
     path = paths.audit_log(session)
     if not path.exists():
         raise AuditUnavailable(
-            f"{path}: the session's audit chain is missing, so nothing is applied",
+            f"{path}: the session's audit chain is missing, so nothing is changed",
             hint=f"look at the changes with glovebox diff {session}, and copy by hand what you want",
         )
     audit = AuditLog.resume(path, session=session, signer=Signer.load(paths.keys))

@@ -15,6 +15,8 @@ from orchestrator.audit.signer import Signer
 from orchestrator.config.paths import Paths
 from orchestrator.errors import AuditUnavailable, SessionError, UsageError
 from orchestrator.harness.options import RunOptions
+from orchestrator.harness.rewind_plan import notes_for_model
+from orchestrator.harness.rewind_turns import moment_now
 from orchestrator.harness.transcript import StoredTranscript
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.schema.ids import Digest, SessionId
@@ -23,6 +25,7 @@ from orchestrator.schema.posture import Posture
 from orchestrator.sessions.entry import SessionHeader
 from orchestrator.sessions.finding import find_session, list_sessions
 from orchestrator.sessions.store import SessionStore
+from orchestrator.workspace.snapshots_words import Moment
 
 RESTARTED = (
     "[The run was interrupted and goes on now in a fresh box. Files of the workspace are as they "
@@ -52,6 +55,15 @@ class Record:
         if self._store is None:
             raise SessionError(f"session {self.session}: its file is not open yet")
         return self._store
+
+    @property
+    def store(self) -> SessionStore:
+        """The session file; SessionError before it is open."""
+        return self._open_store
+
+    def moment(self) -> Moment:
+        """Return where the conversation stands, for a snapshot of the files as they are now."""
+        return moment_now(self.store.tree)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -104,8 +116,9 @@ class Record:
         self._audit.append("session_start", {"resumed": self.resumed, **facts})
 
     def open_turn(self, prompt: str | None, scrub: Callable[[Message], Message]) -> None:
-        """Append what the person said, after a note where the box is a new one."""
+        """Append what the person said, after notes on a new box and on what was rewound."""
         said = [RESTARTED] if self.resumed else []
+        said += notes_for_model(self.store.tree.path())
         said += [prompt] if prompt else []
         if said:
             message = scrub(UserMessage(tuple(Text(text) for text in said)))

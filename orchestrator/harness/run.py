@@ -89,6 +89,7 @@ async def _wind_up(
         said = ErrorRaised(type(error).__name__, scrub(error.message), scrub(error.hint))
         session.observe(said)
     changed = await session.room.settle()
+    await session.history.finish()
     commits = await session.room.commits()
     session.observe(WorkspaceChanged(tuple(changed), branch_rows(commits.branches)))
     if commits.trouble:

@@ -29,12 +29,14 @@ from orchestrator.errors import AuditError, ConfigError
 from orchestrator.harness.asking import confirmer_for, offered_scopes
 from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.front import FrontDoor
+from orchestrator.harness.history import KeepingRunner, TurnHistory, open_history
 from orchestrator.harness.keys import open_key_store
 from orchestrator.harness.luggage import check_environment, check_luggage, with_read_roots
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.plan import policy_of
 from orchestrator.harness.project import check_project
 from orchestrator.harness.record import Record, open_record
+from orchestrator.harness.rewinding import mend_rewind
 from orchestrator.harness.room import Room, open_room
 from orchestrator.loop.agent_loop import AgentLoop, Speech
 from orchestrator.model.client import ModelClient
@@ -48,6 +50,7 @@ from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.tools.registry import builtin_tools
 from orchestrator.tools.tool import Tool, ToolContext
+from orchestrator.workspace.rewind import FileHistory
 
 SIGN_EVERY_S = 1.0
 """How often a due signature is looked for; the log itself says when one is due."""
@@ -61,6 +64,7 @@ class Session:
     loop: AgentLoop
     record: Record
     room: Room
+    history: TurnHistory
     observe: Observer
     output: OutputFilter
 
@@ -80,6 +84,7 @@ async def open_session(
     async with AsyncExitStack() as stack:
         record = stack.enter_context(open_record(options, paths))
         observe = front.observer(record.session)
+        await _mend(record, paths, front)
 
         def on_retry(attempt: int, delay_s: float, reason: str) -> None:
             observe(Retry(attempt, delay_s * 1000, output.scrub(reason)))
@@ -108,14 +113,17 @@ async def open_session(
         )
         await stack.enter_async_context(signed_in_time(record.audit))
         _tell(front, record)
+        history = await stack.enter_async_context(
+            open_history(FileHistory(room.workspace), observe, record.moment)
+        )
         loop = _loop(
-            _Parts(options, policy, tools, model, record, room, output, observe),
+            _Parts(options, policy, tools, model, record, room, history, output, observe),
             confirmer,
         )
         observe(_start_event(options, policy, model, room, resumed=record.resumed))
         _warn_of_cost(policy, model, observe)
         record.open_turn(options.prompt, output.scrub_message)
-        yield Session(record.session, loop, record, room, observe, output)
+        yield Session(record.session, loop, record, room, history, observe, output)
 
 
 @asynccontextmanager
@@ -139,6 +147,12 @@ async def signed_in_time(audit: AuditLog) -> AsyncIterator[None]:
             group.cancel_scope.cancel()
 
 
+async def _mend(record: Record, paths: Paths, front: FrontDoor) -> None:
+    """Finish what a killed rewind of this session left."""
+    if record.resumed and (mended := await mend_rewind(record.store, paths)):
+        front.note(escape_terminal(mended))
+
+
 def _tell(front: FrontDoor, record: Record) -> None:
     for warning in record.warnings:
         front.note(escape_terminal(warning))
@@ -152,6 +166,7 @@ class _Parts:
     model: ModelClient
     record: Record
     room: Room
+    history: TurnHistory
     output: OutputFilter
     observe: Observer
 
@@ -181,7 +196,7 @@ def _loop(parts: _Parts, confirmer: Confirmer) -> AgentLoop:
     today = datetime.now(UTC).date().isoformat()
     return AgentLoop(
         parts.model,
-        dispatcher,
+        KeepingRunner(dispatcher, parts.history),
         parts.record.transcript,
         audit=audit,
         speech=Speech(system_prompt(PromptFacts(WORKDIR, today, tuple(parts.tools))), definitions),

@@ -166,6 +166,18 @@ class WorkspaceChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SnapshotTaken(Event):
+    """A turn's file changes are kept; `glovebox rewind` brings them back."""
+
+    type: ClassVar[str] = "snapshot"
+    number: int
+    turn: int
+    added: int
+    modified: int
+    deleted: int
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorRaised(Event):
     """Something failed; the run may go on or end."""
 

@@ -27,6 +27,7 @@ from orchestrator.workspace.patch import PatchForm, Piece, open_patch
 from orchestrator.workspace.plan import Left, Plan, Selection, make_plan
 from orchestrator.workspace.portions import HunkChoice, note_shown, take_portions
 from orchestrator.workspace.record import locked
+from orchestrator.workspace.snapshots_site import after_apply, before_apply
 from orchestrator.workspace.workspace import Prepared, Site, Workspace, WorkspaceSpec
 
 _T = TypeVar("_T")
@@ -152,9 +153,11 @@ def _carry(
     target = target_of(workspace.site)
     going = take_portions(workspace, plan.changes, hunks)
     if going:
+        before_apply(workspace.site, going)
         with open_contents(workspace) as content:
             outcome = commit_changes(target, going, content, on_step=on_step)
         workspace.settle(outcome)
+        after_apply(workspace.site)
         note_outcome(workspace, outcome)
         finish(target)
     everything = len(plan.changes) == len(shown.changes) and not shown.inside_git

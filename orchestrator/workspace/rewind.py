@@ -1,0 +1,145 @@
+"""Brings a session's files back to a snapshot, whatever mode the workspace has.
+
+The calls block. No box may run on the workspace while files are brought back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.handover import check_ended
+from orchestrator.workspace.record import locked
+from orchestrator.workspace.rewind_below import with_below
+from orchestrator.workspace.rewind_upper import clear_next, rebuild_upper
+from orchestrator.workspace.snapshots import FOLDER, Snapshots, Taken
+from orchestrator.workspace.snapshots_site import (
+    WHY_NOT,
+    open_snapshots,
+    require_kept,
+    take_snapshot,
+)
+from orchestrator.workspace.snapshots_words import Moment, Snapshot
+from orchestrator.workspace.tree import Tree, open_tree
+from orchestrator.workspace.workspace import Site, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Rewound:
+    """What bringing files back did."""
+
+    restored: Snapshot
+    before: Snapshot
+    """What the files were, so that it can be undone."""
+    dropped: tuple[Snapshot, ...] = ()
+    notices: tuple[str, ...] = ()
+    """What did not work out although the files are back, one line each, raw."""
+
+
+class FileHistory:
+    """The snapshots of one workspace; a process that goes on with it keeps one of these."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Nothing is read before the first call."""
+        self._site = workspace.site
+        self._snapshots: Snapshots | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """False for a mode that has no snapshots."""
+        return self._site.record.mode not in WHY_NOT
+
+    def require_kept(self) -> None:
+        """Raise WorkspaceError, which says why, for a mode that has no snapshots."""
+        require_kept(self._site)
+
+    def snapshots(self) -> list[Snapshot]:
+        """Return the session's snapshots, oldest first; WorkspaceError where its mode has none."""
+        with locked(self._site.folder, wait=True):
+            return self._opened().log.snapshots
+
+    def holds_changes(self) -> bool:
+        """Say whether an earlier turn's files are other than the host's, whatever they are now."""
+        if not self.is_kept or not (self._site.folder / FOLDER).exists():
+            return False
+        return any(item.paths for item in self.snapshots())
+
+    def used_bytes(self) -> int:
+        """Return how much the contents of all snapshots hold."""
+        return self._opened().contents.used_bytes
+
+    def take(self, moment: Moment) -> Taken:
+        """Add a snapshot where files changed; the box may run meanwhile."""
+        site = self._site
+        with locked(site.folder, wait=True), self._host() as host, _translated(site, ""):
+            return self._take(moment, host)
+
+    def rewind(self, number: int, *, now: Moment, then: Moment) -> Rewound:
+        """Make the files what they were at a snapshot, after one of what they are now.
+
+        All or nothing, and safe to do again after a crash. Raises WorkspaceError while a box runs,
+        for a snapshot that is not there, or where a content was not kept.
+        """
+        with locked(self._site.folder), self._host() as host:
+            with _translated(self._site, "nothing has changed"):
+                restored, before = self._swap(number, now, host)
+            notices: tuple[str, ...] = ()
+            taken = Taken(None)
+            try:
+                taken = self._take(then, host, restored=number)
+            except (OSError, WorkspaceError) as err:
+                notices = (f"the files are back, but no snapshot says so: {err}",)
+            return Rewound(restored, before, taken.dropped, notices)
+
+    def _swap(self, number: int, now: Moment, host: Tree) -> tuple[Snapshot, Snapshot]:
+        folder = self._site.folder
+        check_ended(self._site)
+        clear_next(folder)
+        snapshots = self._opened()
+        log = snapshots.log
+        restored = _numbered(log.snapshots, number, self._site)
+        self._take(now, host)
+        before = log.snapshots[-1]
+        wanted = with_below(log.state_at(number), log.below_since(number), host)
+        rebuild_upper(folder, wanted, present=log.state, contents=snapshots.contents)
+        return restored, before
+
+    def _opened(self) -> Snapshots:
+        if self._snapshots is None:
+            self._snapshots = open_snapshots(self._site)
+        return self._snapshots
+
+    @contextmanager
+    def _host(self) -> Iterator[Tree]:
+        with open_tree(Path(self._site.record.directory)) as host:
+            yield host
+
+    def _take(self, moment: Moment, host: Tree, *, restored: int = 0) -> Taken:
+        return take_snapshot(self._site, self._opened(), moment, host=host, restored=restored)
+
+
+@contextmanager
+def _translated(site: Site, state: str) -> Iterator[None]:
+    """Turn an operating system's error into one that names the session."""
+    try:
+        yield
+    except OSError as err:
+        where = f"{err.filename!r}: " if err.filename else ""
+        raise WorkspaceError(
+            f"session {site.record.session}: {where}{err.strerror or err}"
+            + (f"; {state}" if state else ""),
+            hint=f"check the free space and your rights in {site.folder}",
+        ) from err
+
+
+def _numbered(snapshots: list[Snapshot], number: int, site: Site) -> Snapshot:
+    for snapshot in snapshots:
+        if snapshot.number == number:
+            return snapshot
+    raise WorkspaceError(
+        f"session {site.record.session}: it has no snapshot {number}",
+        hint="see them with `glovebox rewind --list`; old ones are dropped when they need too much",
+    )

@@ -1,0 +1,125 @@
+"""Snapshots of one session's workspace: how its mode is read, and what an apply means for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from orchestrator.engine.volumes import frozen
+from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.contents import plain_node
+from orchestrator.workspace.node import Change
+from orchestrator.workspace.snapshots import FOLDER, Snapshots, Taken
+from orchestrator.workspace.snapshots_piece import Piece
+from orchestrator.workspace.snapshots_scan import Layer
+from orchestrator.workspace.snapshots_upper import UpperLayer
+from orchestrator.workspace.snapshots_words import Kind, Moment
+from orchestrator.workspace.tree import Tree, open_tree
+from orchestrator.workspace.workspace import Site
+
+WHY_NOT = {
+    "bind": "the box works on your own files, so going back in them is yours: use git",
+    "none": "its files are in memory and gone with the box",
+    "copy": "snapshots of copies are not kept",
+}
+
+
+def require_kept(site: Site) -> None:
+    """Raise WorkspaceError, which says why, for a mode that has no snapshots."""
+    why = WHY_NOT.get(site.record.mode)
+    if why:
+        raise WorkspaceError(
+            f"session {site.record.session}: workspace mode {site.record.mode} has no snapshots: "
+            f"{why}",
+            hint="the conversation alone can be rewound: --conversation",
+        )
+
+
+def open_snapshots(site: Site) -> Snapshots:
+    """Load what there is; WorkspaceError where the mode has none or they are broken."""
+    require_kept(site)
+    snapshots = Snapshots.open(site.folder, site.limits)
+    snapshots.hold = lambda: frozen(site.engine, site.record.volume)
+    return snapshots
+
+
+def take_snapshot(
+    site: Site, snapshots: Snapshots, moment: Moment, *, host: Tree, restored: int = 0
+) -> Taken:
+    """Add a snapshot where files changed; the session's lock is held, the box may run."""
+
+    @contextmanager
+    def opened() -> Iterator[Layer]:
+        with open_tree(site.folder / "upper") as upper:
+            yield UpperLayer(upper, site.limits, snapshots.most_bytes)
+
+    def stands_below(path: str) -> bool:
+        return host.lstat(path) is not None
+
+    return snapshots.take(opened, moment, stands_below=stands_below, restored=restored)
+
+
+def before_apply(site: Site, changes: Iterable[Change]) -> None:
+    """Keep what the host has where it is about to get something else, for older snapshots."""
+    if not _has_any(site):
+        return
+    snapshots = open_snapshots(site)
+    with open_tree(Path(site.record.directory)) as host:
+        below = {
+            path: _host_piece(path, host, snapshots)
+            for path in (_highest_absent(change.path, host) for change in changes)
+        }
+    snapshots.note_below(_at_newest(snapshots, "below"), below)
+
+
+def after_apply(site: Site) -> None:
+    """Note that what was applied is no longer the layer's own."""
+    if _has_any(site):
+        snapshots = open_snapshots(site)
+        with open_tree(Path(site.record.directory)) as host:
+            take_snapshot(site, snapshots, _at_newest(snapshots, "apply"), host=host)
+
+
+def _has_any(site: Site) -> bool:
+    return site.record.mode == "overlay" and (site.folder / FOLDER).exists()
+
+
+def _at_newest(snapshots: Snapshots, kind: Kind) -> Moment:
+    listed = snapshots.log.snapshots
+    return replace(listed[-1].moment, kind=kind) if listed else Moment(kind)
+
+
+def _highest_absent(path: str, host: Tree) -> str:
+    """Return the topmost part of a path that the host does not have, or all of it."""
+    parts = path.split("/")
+    for count in range(1, len(parts)):
+        above = "/".join(parts[:count])
+        if host.lstat(above) is None:
+            return above
+    return path
+
+
+def _host_piece(path: str, host: Tree, snapshots: Snapshots) -> Piece | None:
+    info = host.lstat(path)
+    if info is None:
+        return None
+    node = plain_node(host, path, info)
+    piece = Piece(
+        node.type,
+        node.mode,
+        info.st_uid,
+        info.st_gid,
+        info.st_mtime_ns,
+        size=node.size,
+        target=node.target,
+    )
+    if node.type != "file":
+        return piece
+    try:
+        with host.file(path) as fd:
+            found = snapshots.contents.keep_file(fd, size=node.size)
+    except PermissionError:
+        return replace(piece, lost="it could not be read on the host")
+    return replace(piece, sha256=found.sha256, size=found.size)

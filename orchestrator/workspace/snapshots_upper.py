@@ -1,0 +1,109 @@
+"""The upper directory of an overlay as a layer of snapshots; the box may run meanwhile."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from orchestrator.workspace.node import Limits, node_type, signature
+from orchestrator.workspace.snapshots_contents import Contents
+from orchestrator.workspace.snapshots_piece import Piece
+from orchestrator.workspace.snapshots_scan import Met, Moving, piece_of
+from orchestrator.workspace.tree import Tree
+
+_MARKS = "user."
+"""Attributes of this kind are kept: the overlay's own marks, and what the box set itself."""
+
+
+_REALTIME_COARSE = 5
+"""The number of that clock on Linux, which Python does not name."""
+
+
+def file_clock_ns() -> int:
+    """Return now by the clock that stamps files."""
+    return time.clock_gettime_ns(_REALTIME_COARSE)
+
+
+@dataclass(slots=True)
+class UpperLayer:
+    """Walks without following anything; a name that changes while it is read is Moving."""
+
+    tree: Tree
+    limits: Limits
+    most_bytes: int
+    """A larger file's content is not kept."""
+    now_ns: int = field(default_factory=file_clock_ns)
+
+    def walk(self) -> Iterator[Met]:
+        """Yield the root and every name below."""
+        yield _met("", os.fstat(self.tree.fd))
+        waiting = [""]
+        while waiting:
+            path = waiting.pop()
+            try:
+                children = self.tree.children(path)
+            except PermissionError:
+                info = self.tree.lstat(path)
+                if info is None:
+                    raise Moving(path) from None
+                yield _met(path, info, lost="its mode lets nobody list it")
+                continue
+            except OSError as err:
+                raise Moving(path) from err
+            for found in children:
+                is_directory = stat.S_ISDIR(found.stat.st_mode)
+                if is_directory and not self.limits.may_enter(found.path):
+                    yield _met(found.path, found.stat, lost="it is nested too deep")
+                    continue
+                yield _met(found.path, found.stat)
+                if is_directory:
+                    waiting.append(found.path)
+
+    def read(self, met: Met, contents: Contents) -> Piece:
+        """Read what the walk did not tell."""
+        if met.whiteout or met.type in {"fifo", "socket", "device"} or met.lost:
+            return piece_of(met)
+        try:
+            if met.type == "symlink":
+                return piece_of(met, target=self.tree.read_link(met.path))
+            opened = self.tree.directory if met.type == "directory" else self.tree.file
+            with opened(met.path) as fd:
+                return self._opened(met, fd, contents)
+        except PermissionError:
+            return piece_of(
+                met, lost=f"its mode {met.seen and met.seen.mode:o} lets nobody read it"
+            )
+        except OSError as err:
+            raise Moving(met.path) from err
+
+    def _opened(self, met: Met, fd: int, contents: Contents) -> Piece:
+        marks = tuple(
+            (name, os.getxattr(fd, name).hex())
+            for name in sorted(os.listxattr(fd))
+            if name.startswith(_MARKS)
+        )
+        sha256, lost = "", ""
+        if met.type == "file" and met.seen is not None:
+            if met.seen.size > self.most_bytes:
+                lost = f"it is larger than {self.most_bytes} bytes"
+            else:
+                sha256 = contents.keep_file(fd, size=met.seen.size).sha256
+        if met.type == "file" and signature(os.fstat(fd)) != met.seen:
+            raise Moving(met.path)
+        return piece_of(met, marks=marks, sha256=sha256, lost=lost)
+
+
+def _met(path: str, info: os.stat_result, *, lost: str = "") -> Met:
+    return Met(
+        path,
+        node_type(info.st_mode),
+        signature(info),
+        info.st_uid,
+        info.st_gid,
+        group=str(info.st_ino) if info.st_nlink > 1 else "",
+        whiteout=stat.S_ISCHR(info.st_mode) and info.st_rdev == 0,
+        lost=lost,
+    )

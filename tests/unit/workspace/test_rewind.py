@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.plan import Selection
+from orchestrator.workspace.rewind import FileHistory
+from orchestrator.workspace.snapshots_words import Moment
+from tests.support.live_box import LiveBox
+from tests.support.workspaces import by_path, picture
+
+pytestmark = pytest.mark.docker
+
+TURNS = (
+    "echo one > new; printf 'a\\0b' > binary; echo more >> app.py",
+    "rm -r old; mkdir -p deep/er; echo x > deep/er/file; ln -s er deep/link; chmod 700 run.sh",
+    "mv src sources; ln new hard; rm binary; mkfifo pipe; echo changed > deep/er/file",
+    "rm -r deep; mkdir deep old; echo other > deep/y; rm link; ln -sfn deep link; chmod 555 old",
+    "rm hard new pipe; truncate -s 3M big; touch -d @1000000000 run.sh; echo back > old.txt",
+)
+
+
+class Turns:
+    """A session whose turns are scripts, with the picture after each."""
+
+    def __init__(self, desk) -> None:
+        self.desk = desk
+        self.workspace, self.prepared = desk.begin()
+        self.history = FileHistory(self.workspace)
+        self.pictures: dict[int, str] = {}
+        self.numbers: dict[int, int] = {}
+
+    def play(self, *scripts: str) -> None:
+        with LiveBox(self.desk.engine, self.prepared) as box:
+            if not self.pictures:
+                self.note(0, box, Moment("start"))
+            for script in scripts:
+                turn = max(self.pictures) + 1
+                box.run(script)
+                self.note(turn, box, Moment("turn", turn, f"entry{turn}"))
+
+    def note(self, turn: int, box: LiveBox, moment: Moment) -> None:
+        taken = self.history.take(moment)
+        assert taken.snapshot is not None
+        self.numbers[turn] = taken.snapshot.number
+        self.pictures[turn] = box.picture()
+
+    def rewind(self, turn: int) -> None:
+        self.back_to(self.numbers[turn])
+
+    def back_to(self, number: int):
+        newest = Moment("before", max(self.pictures))
+        return FileHistory(self.workspace).rewind(
+            number, now=newest, then=Moment("rewound", newest.turn)
+        )
+
+    def look(self) -> str:
+        with LiveBox(self.desk.engine, self.again()) as box:
+            return box.picture()
+
+    def again(self):
+        """Prepare the workspace as a resumed session does."""
+        record = self.workspace.site.record
+        self.workspace, self.prepared = self.desk.begin(record.session)
+        self.desk.begun.pop()
+        self.history = FileHistory(self.workspace)
+        return self.prepared
+
+
+@pytest.fixture
+def turns(desk) -> Turns:
+    return Turns(desk)
+
+
+def test_each_turn_can_be_had_again(turns):
+    """Backwards, forwards and back: names, contents, modes, links and times are as they were."""
+    turns.play(*TURNS)
+
+    for turn in (3, 1, 0, 5, 2, 4):
+        turns.rewind(turn)
+        assert turns.look().split("\n") == turns.pictures[turn].split("\n"), turn
+
+
+def test_what_is_brought_back_can_be_undone(turns):
+    """The files as they were before are a snapshot too, also where no turn had ended."""
+    turns.play(*TURNS[:2])
+    with LiveBox(turns.desk.engine, turns.again()) as box:
+        box.run("echo by hand > app.py; rm -r deep")
+        by_hand = box.picture()
+
+    done = turns.back_to(turns.numbers[1])
+    assert turns.look() == turns.pictures[1]
+    turns.back_to(done.before.number)
+
+    assert turns.look() == by_hand
+
+
+def test_diff_and_apply_are_those_of_the_turn(turns):
+    """What is applied after a rewind is what the box showed at that turn."""
+    turns.play(*TURNS[:3])
+    turns.rewind(1)
+
+    changes = by_path(turns.desk.look(turns.workspace))
+    applied = turns.desk.take(turns.workspace)
+
+    assert set(changes) == {"new", "binary", "app.py"}
+    assert applied.nothing_left
+    assert (turns.desk.project / "new").read_text() == "one\n"
+    assert (turns.desk.project / "old" / "a.txt").exists()
+
+
+def test_turn_before_an_apply_is_had_again_over_the_host_that_has_it(turns):
+    """The host has the newer content by then: the layer holds the older one, and diff says so."""
+    turns.play(*TURNS)
+    project = turns.desk.project
+    before = picture(project)
+    turns.desk.take(turns.workspace, Selection(globs=("app.py", "sources", "deep", "old", "src")))
+    assert picture(project) != before
+
+    for turn in (0, 2, 5, 1, 4):
+        turns.rewind(turn)
+        shown, noted = turns.look().split("\n"), turns.pictures[turn].split("\n")
+        assert without_directory_times(shown) == without_directory_times(noted), turn
+
+    turns.rewind(0)
+    turns.desk.take(turns.workspace)
+
+    assert picture(project) == before
+
+
+def without_directory_times(lines):
+    """A directory that an apply made on the host has another time; its content is what counts."""
+    return [" ".join(line.split(" ")[:4]) if " d " in line else line for line in lines]
+
+
+def test_running_box_is_not_touched(turns):
+    """A layer must not change under a mount."""
+    turns.play(TURNS[0])
+    with LiveBox(turns.desk.engine, turns.prepared) as box:
+        with pytest.raises(WorkspaceError, match="still runs"):
+            turns.rewind(0)
+        assert "more" in box.run("cat app.py")
+
+
+def test_snapshot_that_is_not_there_is_named(turns):
+    """Nothing changes, and nothing is snapshotted for it."""
+    turns.play(TURNS[0])
+
+    with pytest.raises(WorkspaceError, match="no snapshot 99"):
+        turns.back_to(99)
+
+    assert [item.number for item in turns.history.snapshots()] == [1, 2]
+
+
+@pytest.mark.parametrize("mode", ["bind", "none"])
+def test_mode_without_snapshots_says_why(desk, mode):
+    """Files of a bind are the person's own; those in memory are gone with the box."""
+    desk.mode = mode
+    workspace, _ = desk.begin()
+
+    assert not FileHistory(workspace).is_kept
+    with pytest.raises(WorkspaceError, match=f"mode {mode} has no snapshots"):
+        FileHistory(workspace).snapshots()

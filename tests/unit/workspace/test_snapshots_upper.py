@@ -1,0 +1,131 @@
+import os
+import stat
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from orchestrator.workspace.node import Limits
+from orchestrator.workspace.snapshots_contents import Contents
+from orchestrator.workspace.snapshots_scan import Moving, changed, scan
+from orchestrator.workspace.snapshots_upper import UpperLayer, file_clock_ns
+from orchestrator.workspace.tree import open_tree
+
+
+@pytest.fixture
+def upper(tmp_path):
+    root = tmp_path / "upper"
+    (root / "d").mkdir(parents=True)
+    (root / "d" / "file").write_text("x")
+    (root / "link").symlink_to("d/file")
+    os.link(root / "d" / "file", root / "again")
+    os.mkfifo(root / "pipe")
+    os.setxattr(root / "d", "user.overlay.opaque", b"y")
+    return root
+
+
+@pytest.fixture
+def contents(tmp_path):
+    return Contents(tmp_path / "contents")
+
+
+@contextmanager
+def layer(root, *, later_ns=10**9, most_bytes=2**30):
+    """Open the layer as if a second had gone by since the last write."""
+    with open_tree(root) as tree:
+        yield UpperLayer(tree, Limits(), most_bytes, file_clock_ns() + later_ns)
+
+
+def look(root, known, contents, **more):
+    with layer(root, **more) as opened:
+        return scan(opened, known, contents, limits=Limits())
+
+
+def test_everything_is_told(upper, contents):
+    """Types, marks, targets, and which names are one file."""
+    found = look(upper, {}, contents)
+
+    types = {path: piece.type for path, piece in found.items()}
+    assert types == {
+        "": "directory",
+        "d": "directory",
+        "d/file": "file",
+        "again": "file",
+        "link": "symlink",
+        "pipe": "fifo",
+    }
+    assert (found["d/file"].twin, found["again"].twin) == ("again", "")
+    assert found["link"].target == "d/file"
+    assert found["d"].marks == (("user.overlay.opaque", b"y".hex()),)
+    assert contents.has(found["again"].sha256)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="older kernels let only root make whiteouts")
+def test_whiteout_is_one(upper, contents):
+    """A device of any other number is none."""
+    os.mknod(upper / "gone", stat.S_IFCHR, os.makedev(0, 0))
+    os.mknod(upper / "null", stat.S_IFCHR, os.makedev(1, 3))
+
+    found = look(upper, {}, contents)
+
+    assert (found["gone"].type, found["null"].type) == ("whiteout", "device")
+
+
+def test_file_that_did_not_change_is_not_read_again(upper, contents):
+    """Its state proves it; one that was touched is read."""
+    known = look(upper, {}, contents)
+    contents.drop_all_but([])
+    (upper / "d" / "new").write_text("new")
+
+    found = look(upper, known, contents)
+
+    assert found["again"] is known["again"]
+    assert set(contents.sizes()) == {found["d/new"].sha256}
+    assert set(changed(known, found)) == {"d", "d/new"}
+
+
+def test_young_state_proves_nothing(upper, contents):
+    """Two writes within one tick of the clock look like one, so the file is read again."""
+    known = look(upper, {}, contents, later_ns=0)
+
+    assert known["d/file"].seen is None
+    assert changed(known, look(upper, known, contents)) == {}
+
+
+def test_name_that_is_gone_is_told(upper, contents):
+    """None stands for it."""
+    known = look(upper, {}, contents)
+    (upper / "pipe").unlink()
+
+    assert changed(known, look(upper, known, contents))["pipe"] is None
+
+
+def test_large_file_is_named_but_not_kept(upper, contents):
+    """It would push all others out."""
+    (upper / "large").write_bytes(bytes(2000))
+
+    found = look(upper, {}, contents, most_bytes=1000)
+
+    assert found["large"].lost == "it is larger than 1000 bytes"
+    assert found["large"].size == 2000
+
+
+def test_file_that_is_written_meanwhile_is_moving(upper, contents):
+    """Half of one content and half of another is no snapshot."""
+    (upper / "log").write_bytes(bytes(50 * 1024 * 1024))
+    stop = threading.Event()
+
+    def write() -> None:
+        with (upper / "log").open("ab") as file:
+            while not stop.is_set():
+                file.write(b"x")
+                file.flush()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        with pytest.raises(Moving):
+            look(upper, {}, contents)
+    finally:
+        stop.set()
+        writer.join()
