@@ -9,6 +9,7 @@ import anyio
 import typer
 
 from orchestrator.cli.commits import CommitWish, take_commits
+from orchestrator.cli.exporting import Wish, to_branch, to_patch
 from orchestrator.cli.picking import pick
 from orchestrator.cli.run_io import open_io
 from orchestrator.cli.workspace import (
@@ -74,13 +75,26 @@ def apply(
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="With --commits: do not ask.")] = False,
+    patch: Annotated[
+        Path | None,
+        typer.Option("--patch", help="Write a patch for `git apply` instead; - is stdout."),
+    ] = None,
+    branch: Annotated[
+        str | None,
+        typer.Option("--branch", help="Commit onto this new branch instead; your files stay."),
+    ] = None,
+    message: Annotated[
+        str | None, typer.Option("--message", "-m", help="Message of that commit.")
+    ] = None,
     as_json: Json = False,
 ) -> int:
     """Bring a session's changes to the host.
 
     All of the selected changes are applied or none. Exit code 1 when something that was asked
-    for could not be applied.
+    for could not be applied. With --patch or --branch the changes stay in the box too.
     """
+    if (patch and branch) or (interactive and (patch or branch)) or (message and not branch):
+        raise UsageError("apply: give one of -i, --patch and --branch, and -m only with --branch")
     if interactive and (path or hunk or as_json or include_protected):
         raise UsageError("apply: -i asks about everything; it goes with no other choice of files")
     if commits:
@@ -103,6 +117,10 @@ def apply(
         workspace, changes = place.open(session, cd, sides_of(ours, theirs))
         if interactive:
             return _interactive(place, workspace, changes, ignored=ignored)
+        if patch is not None:
+            return to_patch(place, workspace, changes, selection, patch)
+        if branch is not None:
+            return to_branch(place, workspace, changes, selection, Wish(branch, message, as_json))
         applied = anyio.run(
             lambda: apply_recorded(workspace, changes, selection, paths=place.paths)
         )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import BinaryIO
 
 from orchestrator.audit.log import AuditLog
 from orchestrator.audit.signer import Signer
 from orchestrator.config.paths import Paths
 from orchestrator.errors import AuditUnavailable
 from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.branch import NewCommit
 from orchestrator.workspace.commit_set import BoxCommits, branch_rows
 from orchestrator.workspace.commits import (
     Fetched,
@@ -17,7 +19,13 @@ from orchestrator.workspace.commits import (
     choose_branches,
     fetch_commits,
 )
-from orchestrator.workspace.handover import Applied, apply_changes, discard_changes
+from orchestrator.workspace.handover import (
+    Applied,
+    apply_changes,
+    commit_changes_to_branch,
+    discard_changes,
+    write_patch,
+)
 from orchestrator.workspace.node import ChangeSet
 from orchestrator.workspace.plan import Selection, make_plan
 from orchestrator.workspace.workspace import Workspace
@@ -30,11 +38,48 @@ async def apply_recorded(
     workspace: Workspace, changes: ChangeSet, selection: Selection, *, paths: Paths
 ) -> Applied:
     """Apply the selected changes; without a written intent, nothing is applied."""
+    with _announced(paths, changes, selection, to="directory") as audit:
+        applied = await apply_changes(workspace, changes, selection)
+        _report(audit, applied)
+    return applied
+
+
+async def patch_recorded(
+    workspace: Workspace, changes: ChangeSet, selection: Selection, *, paths: Paths, out: BinaryIO
+) -> Applied:
+    """Write the selected changes as a patch; without a written intent, nothing is."""
+    with _announced(paths, changes, selection, to="patch") as audit:
+        applied = await write_patch(workspace, changes, selection, out=out)
+        _report(audit, applied)
+    return applied
+
+
+async def branch_recorded(
+    workspace: Workspace,
+    changes: ChangeSet,
+    selection: Selection,
+    commit: NewCommit,
+    *,
+    paths: Paths,
+) -> tuple[str, Applied]:
+    """Commit the selected changes onto a new branch; without a written intent, nothing is."""
+    with _announced(paths, changes, selection, to=f"branch {commit.branch}") as audit:
+        made, applied = await commit_changes_to_branch(workspace, changes, selection, commit)
+        _report(audit, applied, commit=made)
+    return made, applied
+
+
+@contextmanager
+def _announced(
+    paths: Paths, changes: ChangeSet, selection: Selection, *, to: str
+) -> Iterator[AuditLog]:
+    """Open the chain with what is about to be done, and where it goes."""
     chosen = [change.path for change in make_plan(changes, selection).changes]
     with session_chain(paths, changes.session) as audit:
         audit.append(
             "apply_intent",
             {
+                "to": to,
                 "directory": changes.directory,
                 "paths": chosen[:MOST_PATHS],
                 "count": len(chosen),
@@ -45,17 +90,12 @@ async def apply_recorded(
                 },
             },
         )
-        applied = await apply_changes(workspace, changes, selection)
-        audit.append(
-            "apply_outcome",
-            {
-                "applied": len(applied.changes),
-                "left": [
-                    {"path": item.path, "reason": item.reason} for item in applied.left[:MOST_PATHS]
-                ],
-            },
-        )
-    return applied
+        yield audit
+
+
+def _report(audit: AuditLog, applied: Applied, **more: str) -> None:
+    left = [{"path": item.path, "reason": item.reason} for item in applied.left[:MOST_PATHS]]
+    audit.append("apply_outcome", {"applied": len(applied.changes), "left": left, **more})
 
 
 async def fetch_recorded(

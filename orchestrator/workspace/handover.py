@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 from anyio import to_thread
 
@@ -19,7 +19,9 @@ from orchestrator.engine.volumes import frozen, running_with
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.apply import OnStep, Target, commit_changes, finish
+from orchestrator.workspace.branch import NewCommit, commit_on_branch
 from orchestrator.workspace.derived import open_contents
+from orchestrator.workspace.git_patch import patch_chunks
 from orchestrator.workspace.merging import Sides, bring_together, note_outcome
 from orchestrator.workspace.node import Change, ChangeSet
 from orchestrator.workspace.opening import prepare_workspace
@@ -124,6 +126,41 @@ async def apply_changes(
             return _carry(workspace, changes, plan, selection.hunks, on_step=on_step)
 
     return await in_thread(carry, workspace.site)
+
+
+async def write_patch(
+    workspace: Workspace, changes: ChangeSet, selection: Selection, *, out: BinaryIO
+) -> Applied:
+    """Write the selected changes as a patch of git; they stay in the box too."""
+    plan = make_plan(changes, selection)
+
+    def write() -> Applied:
+        with locked(workspace.site.folder):
+            going = take_portions(workspace, plan.changes, selection.hunks)
+            with open_patch(workspace) as reader:
+                out.writelines(patch_chunks(reader, going))
+            return Applied(going, plan.left, nothing_left=False)
+
+    return await in_thread(write, workspace.site)
+
+
+async def commit_changes_to_branch(
+    workspace: Workspace, changes: ChangeSet, selection: Selection, commit: NewCommit
+) -> tuple[str, Applied]:
+    """Commit the selected changes onto a new branch, and return its commit's id.
+
+    They stay in the box too. Raises as ``branch.commit_on_branch`` does.
+    """
+    plan = make_plan(changes, selection)
+
+    def write() -> tuple[str, Applied]:
+        with locked(workspace.site.folder):
+            check_ended(workspace.site)
+            going = take_portions(workspace, plan.changes, selection.hunks)
+            made = commit_on_branch(workspace, going, commit)
+            return made, Applied(going, plan.left, nothing_left=False)
+
+    return await in_thread(write, workspace.site)
 
 
 async def discard_changes(workspace: Workspace) -> None:
