@@ -9,7 +9,7 @@ import anyio
 import typer
 
 from orchestrator.cli.commits import CommitWish, take_commits
-from orchestrator.cli.exporting import Wish, to_branch, to_patch
+from orchestrator.cli.exporting import Outgoing, Wish, to_branch, to_patch
 from orchestrator.cli.picking import pick
 from orchestrator.cli.run_io import open_io
 from orchestrator.cli.workspace import (
@@ -117,10 +117,11 @@ def apply(
         workspace, changes = place.open(session, cd, sides_of(ours, theirs))
         if interactive:
             return _interactive(place, workspace, changes, ignored=ignored)
+        outgoing = Outgoing(place, workspace, changes, selection)
         if patch is not None:
-            return to_patch(place, workspace, changes, selection, patch)
+            return to_patch(outgoing, patch)
         if branch is not None:
-            return to_branch(place, workspace, changes, selection, Wish(branch, message, as_json))
+            return to_branch(outgoing, Wish(branch, message, as_json))
         applied = anyio.run(
             lambda: apply_recorded(workspace, changes, selection, paths=place.paths)
         )

@@ -33,9 +33,17 @@ class Wish:
     as_json: bool
 
 
-def to_patch(
-    place: Place, workspace: Workspace, changes: ChangeSet, selection: Selection, out: Path
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """Which changes go, and of what."""
+
+    place: Place
+    workspace: Workspace
+    changes: ChangeSet
+    selection: Selection
+
+
+def to_patch(outgoing: Outgoing, out: Path) -> int:
     """Write the selected changes to a file that is not there yet, or to stdout for ``-``."""
     if str(out) == "-" and sys.stdout.isatty():
         raise UsageError(
@@ -45,7 +53,13 @@ def to_patch(
 
     def write(file: BinaryIO) -> Applied:
         return anyio.run(
-            lambda: patch_recorded(workspace, changes, selection, paths=place.paths, out=file)
+            lambda: patch_recorded(
+                outgoing.workspace,
+                outgoing.changes,
+                outgoing.selection,
+                paths=outgoing.place.paths,
+                out=file,
+            )
         )
 
     applied = write(sys.stdout.buffer) if str(out) == "-" else _to_file(out, write)
@@ -55,10 +69,9 @@ def to_patch(
     return 0 if applied.complete else 1
 
 
-def to_branch(
-    place: Place, workspace: Workspace, changes: ChangeSet, selection: Selection, wish: Wish
-) -> int:
+def to_branch(outgoing: Outgoing, wish: Wish) -> int:
     """Commit the selected changes onto a new branch of the directory's repository."""
+    workspace, changes = outgoing.workspace, outgoing.changes
     require_repository(workspace)
     identity = read_identity(Path(workspace.site.record.directory))
     missing = [key for key in ("user.name", "user.email") if key not in identity]
@@ -70,7 +83,9 @@ def to_branch(
     message = wish.message or f"Take the changes of glovebox session {changes.session}"
     commit = NewCommit(wish.branch, message, identity["user.name"], identity["user.email"])
     made, applied = anyio.run(
-        lambda: branch_recorded(workspace, changes, selection, commit, paths=place.paths)
+        lambda: branch_recorded(
+            workspace, changes, outgoing.selection, commit=commit, paths=outgoing.place.paths
+        )
     )
     say(left_lines(applied.left))
     if wish.as_json:

@@ -58,13 +58,13 @@ async def branch_recorded(
     workspace: Workspace,
     changes: ChangeSet,
     selection: Selection,
-    commit: NewCommit,
     *,
+    commit: NewCommit,
     paths: Paths,
 ) -> tuple[str, Applied]:
     """Commit the selected changes onto a new branch; without a written intent, nothing is."""
     with _announced(paths, changes, selection, to=f"branch {commit.branch}") as audit:
-        made, applied = await commit_changes_to_branch(workspace, changes, selection, commit)
+        made, applied = await commit_changes_to_branch(workspace, changes, selection, commit=commit)
         _report(audit, applied, commit=made)
     return made, applied
 

@@ -25,6 +25,9 @@ _Open = Callable[[], AbstractContextManager[int]]
 
 _LINE = 52
 """Bytes of compressed content a line; its length is one letter."""
+_LETTERS = _LINE * 5 // 4
+_MANY = 256 * _LINE
+"""Encoding takes some fifty times its input for a moment."""
 _NO_BLOB = "0" * 40
 _PLAIN = frozenset(range(0x20, 0x7F)) - {ord('"'), ord("\\")}
 _ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
@@ -175,7 +178,11 @@ def _literal(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         waiting += packer.compress(chunk)
         whole = len(waiting) - len(waiting) % _LINE
-        yield from (_letters(waiting[at : at + _LINE]) for at in range(0, whole, _LINE))
+        for start in range(0, whole, _MANY):
+            # One call for many lines: their lengths are whole numbers of its words.
+            letters = base64.b85encode(waiting[start : min(start + _MANY, whole)])
+            for at in range(0, len(letters), _LETTERS):
+                yield b"z%s\n" % letters[at : at + _LETTERS]
         waiting = waiting[whole:]
     waiting += packer.flush()
     for start in range(0, len(waiting), _LINE):

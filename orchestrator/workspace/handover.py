@@ -145,7 +145,7 @@ async def write_patch(
 
 
 async def commit_changes_to_branch(
-    workspace: Workspace, changes: ChangeSet, selection: Selection, commit: NewCommit
+    workspace: Workspace, changes: ChangeSet, selection: Selection, *, commit: NewCommit
 ) -> tuple[str, Applied]:
     """Commit the selected changes onto a new branch, and return its commit's id.
 
