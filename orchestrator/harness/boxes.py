@@ -13,6 +13,7 @@ from orchestrator.engine.labels import BOX
 from orchestrator.errors import UsageError
 from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.bind import tidy_dead_binds
 from orchestrator.workspace.home import forget_lost_homes
 from orchestrator.workspace.orphans import remove_orphans
 from orchestrator.workspace.recover import recover
@@ -62,6 +63,7 @@ async def sweep_boxes(paths: Paths) -> Swept:
     try:
         boxes = await DockerLifecycle(engine).reap()
         applies = await to_thread.run_sync(recover, paths, engine)
+        await to_thread.run_sync(tidy_dead_binds, paths, engine)
         volumes = await to_thread.run_sync(remove_orphans, engine)
         homes = await to_thread.run_sync(lambda: forget_lost_homes(paths, engine))
     finally:

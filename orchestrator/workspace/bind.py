@@ -8,27 +8,50 @@ from __future__ import annotations
 
 import json
 import stat
+import time
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from orchestrator.config.paths import Paths
+from orchestrator.engine.client import Engine
+from orchestrator.engine.containers import find_containers, wait_gone
+from orchestrator.engine.labels import BOX
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
-from orchestrator.workspace.covers import cover
+from orchestrator.workspace.covers import cover, masked_cover
 from orchestrator.workspace.globs import path_globs
+from orchestrator.workspace.hard_links import outside_links
+from orchestrator.workspace.late import late_notes
+from orchestrator.workspace.masking import Kept, find_kept
 from orchestrator.workspace.matches import find_matches
 from orchestrator.workspace.node import Change, ChangeSet, Outcome
-from orchestrator.workspace.record import save_record
+from orchestrator.workspace.placeholders import (
+    PLACEHOLDERS,
+    make_placeholders,
+    missing_directories,
+    remove_placeholders,
+)
+from orchestrator.workspace.record import load_record, save_record
 from orchestrator.workspace.staging import OpenContent
 from orchestrator.workspace.sweep import sweep
 from orchestrator.workspace.tree import Tree, open_tree
 from orchestrator.workspace.workspace import WORKDIR, Prepared, Site
 
 _NOTICE = (
-    "the box works on your files directly: there is no diff, no apply and no discard, and "
-    "protected paths that do not exist yet can be made in it"
+    "the box works on your files directly: there is no diff, no apply and no discard. What policy "
+    "protects is read-only where it exists; directories that it names at the top are held even "
+    "before they exist. A protected file that is new, or that is new further down, is only told of "
+    "at the end"
 )
+_SHARED_OBJECTS = (
+    ".git/objects shares files with another repository, which the box could therefore damage"
+)
+_GONE_S = 2.0
+"""How long the engine may take to forget a box that has ended."""
+_MOST_NAMED = 5
+_YOUNG_S = 300.0
 
 
 @dataclass(slots=True)
@@ -41,29 +64,43 @@ class BindWorkspace:
         """Return the mounts; WorkspaceError where a protected or hidden path cannot be held."""
         record, folder = self.site.record, self.site.folder
         with open_tree(Path(record.directory)) as tree:
-            protected = sorted(find_matches(tree, path_globs(record.protected)))
-            hidden = sorted(find_matches(tree, path_globs(record.hidden)))
-            mounts = self._mounts(tree, protected, hidden)
-        (folder / "protected.json").write_text(json.dumps(protected), "ascii")
+            notices = (_NOTICE, *_check_links(tree))
+            kept = find_kept(tree, record.hidden)
+            before = sorted(find_matches(tree, path_globs(record.protected)))
+            missing = missing_directories(tree, record.protected)
+            owner = (record.uid, record.gid)
+            made = make_placeholders(tree, missing, folder=folder, owner=owner)
+            try:
+                mounts = self._mounts(tree, sorted({*before, *made}), kept)
+            except BaseException:
+                remove_placeholders(tree, folder)
+                raise
+        (folder / "protected.json").write_text(json.dumps(before), "ascii")
         save_record(folder, record)
-        return Prepared("bind", mounts, record.uid, record.gid, notices=(_NOTICE,))
+        return Prepared("bind", mounts, record.uid, record.gid, notices=notices)
 
     def changes(self) -> ChangeSet:
         """Return no changes, but a note for every protected path that appeared."""
         record = self.site.record
         before = set(json.loads((self.site.folder / "protected.json").read_text("ascii")))
+        self._tidy()
         with open_tree(Path(record.directory)) as tree:
             now = sorted(find_matches(tree, path_globs(record.protected)))
-        return ChangeSet(
-            SessionId(record.session),
-            "bind",
-            record.directory,
-            notes=tuple(
+            notes = [
                 f"{path}: policy protects it, and it appeared during the session"
                 for path in now
-                if path not in before
-            ),
-        )
+                if path not in before and not _is_empty_directory(tree, path)
+            ]
+            notes += late_notes(tree, record, covered=lambda _: False)
+        return ChangeSet(SessionId(record.session), "bind", record.directory, notes=tuple(notes))
+
+    def _tidy(self) -> None:
+        """Remove the placeholders once the box is gone; before, each is what a mount stands on."""
+        engine, session = self.site.engine, self.site.record.session
+        boxes = find_containers(engine, session=session, kind=BOX)
+        if all(wait_gone(engine, box.id, _GONE_S) for box in boxes):
+            with open_tree(Path(self.site.record.directory)) as tree:
+                remove_placeholders(tree, self.site.folder)
 
     def content(self) -> AbstractContextManager[OpenContent]:
         """Refuse every content: there is nothing to apply."""
@@ -73,22 +110,29 @@ class BindWorkspace:
         """Do nothing: no change is ever applied."""
 
     def remove(self) -> None:
-        """Remove the folder; the host's directory stays as it is."""
+        """Remove the folder and the placeholders; the host's directory else stays as it is."""
+        self._tidy()
         sweep(self.site.folder)
 
-    def _mounts(self, tree: Tree, protected: list[str], hidden: list[str]) -> tuple[Mount, ...]:
+    def _mounts(self, tree: Tree, protected: list[str], kept: Kept) -> tuple[Mount, ...]:
         root = self.site.record.directory
         mounts = [Mount("bind", root, WORKDIR)]
-        pinned = {above for path in (*protected, *hidden) for above in _above(path)}
-        mounts += [_bind(f"{root}/{path}", path) for path in sorted(pinned)]
+        pinned = {
+            above for path in (*protected, *kept.hidden, *kept.masked) for above in _above(path)
+        }
+        mounts += [_bind(f"{root}/{path}", path) for path in sorted(pinned - {*protected})]
         for path in protected:
+            if path in kept.hidden or path in kept.masked:
+                continue
             self._check(tree, path)
             mounts.append(_bind(f"{root}/{path}", path, read_only=True))
-        for path in hidden:
+        for path in kept.hidden:
             is_directory = self._check(tree, path)
-            mounts.append(
-                _bind(str(cover(self.site.folder, is_directory=is_directory)), path, read_only=True)
-            )
+            source = cover(self.site.folder, is_directory=is_directory)
+            mounts.append(_bind(str(source), path, read_only=True))
+        for number, (path, content) in enumerate(sorted(kept.masked.items())):
+            source = masked_cover(self.site.folder, number, content)
+            mounts.append(_bind(str(source), path, read_only=True))
         # A mount on top of another must come after it.
         return tuple(sorted(mounts, key=lambda mount: mount.target.count("/")))
 
@@ -105,6 +149,25 @@ class BindWorkspace:
         return kind == stat.S_IFDIR
 
 
+def tidy_dead_binds(paths: Paths, engine: Engine) -> list[SessionId]:
+    """Remove what killed sessions of this mode left in people's directories; returns whose it was."""
+    found = []
+    for listed in sorted((paths.state / "work").glob(f"*/{PLACEHOLDERS}")):
+        folder, session = listed.parent, SessionId(listed.parent.name)
+        try:
+            record = load_record(folder)
+            # One that is just being prepared has no box yet.
+            young = time.time() - listed.stat().st_mtime < _YOUNG_S
+        except (WorkspaceError, OSError):
+            continue
+        if record is None or young or find_containers(engine, session=session, kind=BOX):
+            continue
+        with open_tree(Path(record.directory)) as tree:
+            remove_placeholders(tree, folder)
+        found.append(session)
+    return found
+
+
 def _bind(source: str, path: str, *, read_only: bool = False) -> Mount:
     return Mount("bind", source, f"{WORKDIR}/{path}", read_only=read_only)
 
@@ -118,3 +181,22 @@ def _no_content(change: Change) -> AbstractContextManager[int]:
     raise WorkspaceError(
         f"{change.path!r}: workspace mode bind: the changes are on the host already"
     )
+
+
+def _check_links(tree: Tree) -> tuple[str, ...]:
+    """Raise WorkspaceError where a write would reach a file outside by its other name."""
+    linked = outside_links(tree)
+    objects = [path for path in linked if path.startswith(".git/objects/")]
+    others = [path for path in linked if path not in set(objects)]
+    if others:
+        raise WorkspaceError(
+            f"workspace mode bind: {len(others)} files have another name outside the directory, "
+            f"which the box would write to: {', '.join(map(repr, others[:_MOST_NAMED]))}",
+            hint="use --workspace overlay or copy, where a write makes a file of its own",
+        )
+    return (_SHARED_OBJECTS,) if objects else ()
+
+
+def _is_empty_directory(tree: Tree, path: str) -> bool:
+    info = tree.lstat(path)
+    return info is not None and stat.S_ISDIR(info.st_mode) and not tree.children(path)

@@ -1,4 +1,4 @@
-"""Empty things that are mounted over what a box is not to see."""
+"""What is mounted over what a box is not to see: empty things, and files with placeholders."""
 
 from __future__ import annotations
 
@@ -12,4 +12,14 @@ def cover(folder: Path, *, is_directory: bool) -> Path:
         path.mkdir(mode=0o500, exist_ok=True)
     elif not path.exists():
         path.touch(mode=0o400)
+    return path
+
+
+def masked_cover(folder: Path, number: int, content: bytes) -> Path:
+    """Return a file below ``folder`` with what the box sees in place of another's credentials."""
+    path = folder / f"masked-{number}"
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
+    # Readable by the command's user, whoever that is; there is nothing secret in it.
+    path.chmod(0o444)
     return path

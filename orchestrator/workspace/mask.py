@@ -1,13 +1,16 @@
-"""The layer between host and box in which hidden paths are whiteouts, so that they are absent."""
+"""The layer between host and box in which hidden paths are whiteouts, so that they are absent.
+
+Files with credentials stand in it too, with placeholders, over the host's own.
+"""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
 from pathlib import Path
 
 from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.masking import Kept
 from orchestrator.workspace.tree import Tree
 
 _Look = tuple[int, int, int, int, bytes]
@@ -17,13 +20,16 @@ _TO_FILL = 0o700
 """Rights that a plain user needs until everything is in its place."""
 
 
-def build_mask(mask: Path, tree: Tree, hidden: Iterable[str]) -> None:
-    """Fill an empty directory with a whiteout for each path, parents looking as on the host."""
+def build_mask(mask: Path, tree: Tree, kept: Kept) -> None:
+    """Fill an empty directory with what hides and masks, all else looking as on the host."""
     made: list[tuple[Path, os.stat_result]] = []
-    for path in hidden:
+    for path in (*kept.hidden, *kept.masked):
         parts = path.split("/")
         for count in range(1, len(parts)):
             made += _copy_directory(mask, tree, "/".join(parts[:count]))
+        if path in kept.masked:
+            made += _copy_file(mask, tree, path, kept.masked[path])
+            continue
         try:
             os.mknod(mask / path, stat.S_IFCHR | 0o600, _WHITEOUT)
         except PermissionError as err:
@@ -70,6 +76,19 @@ def _looks(mask: Path) -> dict[str, tuple[_Look, tuple[int, int]]]:
                 look = (info.st_mode, info.st_uid, info.st_gid, info.st_rdev, content)
                 found[path] = (look, (info.st_atime_ns, info.st_mtime_ns))
     return found
+
+
+def _copy_file(
+    mask: Path, tree: Tree, path: str, content: bytes
+) -> list[tuple[Path, os.stat_result]]:
+    info = tree.lstat(path)
+    if info is None:
+        return []
+    target = mask / path
+    target.write_bytes(content)
+    if os.geteuid() == 0:
+        os.chown(target, info.st_uid, info.st_gid)
+    return [(target, info)]
 
 
 def _copy_directory(mask: Path, tree: Tree, path: str) -> list[tuple[Path, os.stat_result]]:

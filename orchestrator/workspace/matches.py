@@ -9,12 +9,15 @@ from orchestrator.workspace.globs import PathGlobs
 from orchestrator.workspace.tree import Tree
 
 
-def find_matches(tree: Tree, globs: PathGlobs) -> Iterator[str]:
+def find_matches(
+    tree: Tree, globs: PathGlobs, *, named: frozenset[str] = frozenset()
+) -> Iterator[str]:
     """Yield the topmost paths that match; directories the caller may not list are passed over.
 
-    Mount points are entered: what is hidden must not depend on where it is stored.
+    Mount points are entered: what is hidden must not depend on where it is stored. Paths whose
+    last name, in lower case, is in ``named`` are yielded too, and are entered.
     """
-    if not globs.patterns:
+    if not globs.patterns and not named:
         return
     waiting = [""]
     while waiting:
@@ -30,6 +33,10 @@ def find_matches(tree: Tree, globs: PathGlobs) -> Iterator[str]:
             if globs.may_end_in(name) and globs.match(prefix + name)
         }
         yield from (prefix + name for name in matching)
+        if named:
+            yield from (
+                prefix + name for name in names if name.lower() in named and name not in matching
+            )
         waiting += [prefix + name for name in inner if name not in matching]
 
 

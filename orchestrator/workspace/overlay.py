@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.engine.volumes import (
@@ -21,17 +21,20 @@ from orchestrator.schema.mount import Mount
 from orchestrator.workspace.assemble import assemble
 from orchestrator.workspace.conflicts import SinceStart
 from orchestrator.workspace.globs import path_globs
+from orchestrator.workspace.hard_links import literal_glob
+from orchestrator.workspace.late import late_notes
 from orchestrator.workspace.mask import build_mask, refresh_mask
-from orchestrator.workspace.matches import find_matches
-from orchestrator.workspace.node import ChangeSet, Outcome, fingerprint
+from orchestrator.workspace.masking import find_kept, read_small, unmask
+from orchestrator.workspace.node import Change, ChangeSet, Outcome, fingerprint
 from orchestrator.workspace.overlay_work import clear_work
 from orchestrator.workspace.prune import prune
 from orchestrator.workspace.record import save_record
+from orchestrator.workspace.spool import Spool
 from orchestrator.workspace.staging import OpenContent
 from orchestrator.workspace.sweep import sweep
 from orchestrator.workspace.tree import Tree, open_tree
 from orchestrator.workspace.upper import read_upper
-from orchestrator.workspace.workspace import WORKDIR, Prepared, Site
+from orchestrator.workspace.workspace import WORKDIR, Prepared, Site, with_hidden
 
 
 @dataclass(slots=True)
@@ -53,7 +56,7 @@ class OverlayWorkspace:
             work=str(folder / "work"),
         )
         create_overlay(self.site.engine, record.volume, layers, owner=self.site.owner)
-        save_record(folder, record)
+        save_record(folder, self.site.record)
         mount = Mount("volume", record.volume, WORKDIR)
         return Prepared("overlay", (mount,), record.uid, record.gid)
 
@@ -83,14 +86,26 @@ class OverlayWorkspace:
             observed = read_upper(
                 upper, host, hidden=path_globs(record.hidden), limits=self.site.limits
             )
+            observed = unmask(
+                observed, host, lambda path, _: read_small(upper, path), self._restored()
+            )
             baseline = SinceStart(record.started_ns, observed.copied_up, record.applied)
-            return assemble(record, observed, host, baseline=baseline, limits=self.site.limits)
+            found = assemble(record, observed, host, baseline=baseline, limits=self.site.limits)
+            late = late_notes(host, record, covered=lambda p: os.path.lexists(self._mask / p))
+            return replace(found, notes=(*found.notes, *late))
 
     @contextmanager
     def content(self) -> Iterator[OpenContent]:
         """Open contents in the upper directory."""
+        restored = self._restored(clear=False)
         with open_tree(self._upper) as upper:
-            yield lambda change: upper.file(change.path)
+
+            def open_one(change: Change) -> AbstractContextManager[int]:
+                digest = change.new.sha256 if change.new is not None else ""
+                mended = restored.holds(digest)
+                return restored.opened(digest) if mended else upper.file(change.path)
+
+            yield open_one
 
     def settle(self, outcome: Outcome) -> None:
         """Drop from the upper directory what the host now has itself."""
@@ -113,6 +128,17 @@ class OverlayWorkspace:
                 f"{self.site.folder}: {', '.join(map(repr, stuck))} cannot be removed",
                 hint="remove the directory as root",
             )
+
+    def _restored(self, *, clear: bool = True) -> Spool:
+        """Return where contents with their credentials put back are kept until the next look."""
+        spool = Spool(self.site.folder / "restored")
+        if clear:
+            spool.clear()
+        return spool
+
+    @property
+    def _mask(self) -> Path:
+        return self.site.folder / "mask"
 
     @property
     def _upper(self) -> Path:
@@ -139,7 +165,9 @@ class OverlayWorkspace:
     def _make_mask(self, mask: Path, tree: Tree) -> None:
         sweep(mask)
         mask.mkdir()
-        build_mask(mask, tree, find_matches(tree, path_globs(self.site.record.hidden)))
+        kept = find_kept(tree, self.site.record.hidden)
+        build_mask(mask, tree, kept)
+        self.site = with_hidden(self.site, map(literal_glob, kept.twins))
 
     def _own(self, path: Path) -> None:
         path.mkdir(exist_ok=True)

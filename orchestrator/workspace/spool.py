@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,3 +61,16 @@ class Spool:
     def open(self, sha256: str) -> int:
         """Open a kept content for reading."""
         return os.open(self.path(sha256), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+
+    def holds(self, sha256: str) -> bool:
+        """True where the content is kept here."""
+        return bool(sha256) and self.path(sha256).exists()
+
+    @contextmanager
+    def opened(self, sha256: str) -> Iterator[int]:
+        """Open a kept content for reading, as a context."""
+        fd = self.open(sha256)
+        try:
+            yield fd
+        finally:
+            os.close(fd)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.contents import CHUNK, Digester, plain_node, read_chunks
@@ -30,6 +30,8 @@ class TarOut:
     """Uid and gid of every member."""
     prefix: str
     """First component of every member's name."""
+    masked: Mapping[str, bytes] = field(default_factory=dict)
+    """By path, what goes in place of a file's own content."""
     originals: list[Original] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     """Paths that could not go, each with the reason; hidden ones are not listed."""
@@ -76,7 +78,9 @@ class TarOut:
         if self.hidden.match(found.path):
             return
         node = plain_node(self.tree, found.path, found.stat)
-        if node.type == "file":
+        if found.path in self.masked:
+            yield from self._masked(found, node)
+        elif node.type == "file":
             yield from self._file(found, node)
         elif node.type not in _KINDS:
             self.left_out.append(f"{found.path}: it is a {node.type}")
@@ -85,6 +89,16 @@ class TarOut:
         else:
             yield self._header(found, node)
             self.originals.append(Original(found.path, node, signature(found.stat)))
+
+    def _masked(self, found: Found, node: Node) -> Iterator[bytes]:
+        content = self.masked[found.path]
+        digester = Digester()
+        digester.update(content)
+        shown = replace(node, type="file", size=len(content))
+        yield self._header(found, shown)
+        yield content + bytes(-len(content) % _BLOCK)
+        whole = with_content(shown, sha256=digester.sha256, binary=digester.binary)
+        self.originals.append(Original(found.path, whole, signature(found.stat)))
 
     def _file(self, found: Found, node: Node) -> Iterator[bytes]:
         digester = Digester()

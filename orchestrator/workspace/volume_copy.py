@@ -5,7 +5,6 @@ For engines on other machines, directories of root, and hosts that cannot lay an
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from orchestrator.workspace.contents import plain_node
 from orchestrator.workspace.git_names import moved_repository
 from orchestrator.workspace.git_settings import command_settings
 from orchestrator.workspace.globs import path_globs
+from orchestrator.workspace.hard_links import literal_glob
 from orchestrator.workspace.manifest import (
     NEVER_SEEN,
     Manifest,
@@ -27,6 +27,7 @@ from orchestrator.workspace.manifest import (
     load_manifest,
     save_manifest,
 )
+from orchestrator.workspace.masking import find_kept, masked_content, unmask
 from orchestrator.workspace.node import (
     Change,
     ChangeSet,
@@ -43,7 +44,7 @@ from orchestrator.workspace.sweep import sweep
 from orchestrator.workspace.tar_in import TarIn
 from orchestrator.workspace.tar_out import TarOut
 from orchestrator.workspace.tree import Tree, open_tree
-from orchestrator.workspace.workspace import WORKDIR, Prepared, Site
+from orchestrator.workspace.workspace import WORKDIR, Prepared, Site, with_hidden
 
 _PREFIX = WORKDIR.lstrip("/")
 
@@ -65,7 +66,7 @@ class CopyWorkspace:
         notices: tuple[str, ...] = ()
         if not self._manifest.exists():
             notices = self._fill()
-            save_record(self.site.folder, record)
+            save_record(self.site.folder, self.site.record)
         self._require_volume()
         mount = Mount("volume", record.volume, WORKDIR)
         return Prepared("copy", (mount,), record.uid, record.gid, notices=notices)
@@ -77,7 +78,7 @@ class CopyWorkspace:
         box = self._read_volume(originals)
         manifest = Manifest(originals)
         with open_tree(Path(record.directory)) as host:
-            observed = self._observe(originals, box, host)
+            observed = unmask(self._observe(originals, box, host), host, self._read, self._spool)
             return assemble(record, observed, host, baseline=manifest, limits=self.site.limits)
 
     @contextmanager
@@ -123,12 +124,15 @@ class CopyWorkspace:
         mount = Mount("volume", record.volume, WORKDIR)
         try:
             with open_tree(Path(record.directory)) as tree:
+                kept = find_kept(tree, record.hidden)
+                self.site = with_hidden(self.site, map(literal_glob, kept.twins))
                 out = TarOut(
                     tree,
-                    path_globs(record.hidden),
+                    path_globs(self.site.record.hidden),
                     self.site.limits,
                     owner=(record.uid, record.gid),
                     prefix=_PREFIX,
+                    masked=kept.masked,
                 )
                 with copier(engine, record.image, mount, labels=self.site.labels) as helper:
                     helper.put("/", out.stream())
@@ -171,6 +175,13 @@ class CopyWorkspace:
             kept=_unseen(base, box, host),
         )
 
+    def _read(self, path: str, node: Node) -> bytes:
+        if self._spool.holds(node.sha256):
+            return self._spool.path(node.sha256).read_bytes()
+        # What came back as it went in is not kept; it is what went in.
+        with open_tree(Path(self.site.record.directory)) as host:
+            return masked_content(host, path) or b""
+
     def _settings(self, node: Node) -> tuple[str, ...]:
         kept = self._spool.path(node.sha256) if node.sha256 else None
         if kept is None or not kept.exists():
@@ -178,16 +189,7 @@ class CopyWorkspace:
         return command_settings(kept.read_text("utf-8", "replace"))
 
     def _open(self, change: Change) -> AbstractContextManager[int]:
-        return _opened(self._spool, change)
-
-
-@contextmanager
-def _opened(spool: Spool, change: Change) -> Iterator[int]:
-    fd = spool.open(change.new.sha256 if change.new is not None else "")
-    try:
-        yield fd
-    finally:
-        os.close(fd)
+        return self._spool.opened(change.new.sha256 if change.new is not None else "")
 
 
 def _unseen(base: Mapping[str, Node], box: Mapping[str, Node], host: Tree) -> frozenset[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -71,6 +71,12 @@ class Site:
     def limits(self) -> Limits:
         """How much is read back from the box."""
         return Limits(bytes=self.record.disk_bytes)
+
+
+def with_hidden(site: Site, globs: Iterable[str]) -> Site:
+    """Return the site with more hidden paths in its record, which is not saved here."""
+    hidden = tuple(dict.fromkeys((*site.record.hidden, *globs)))
+    return replace(site, record=site.record.model_copy(update={"hidden": hidden}))
 
 
 class Workspace(Protocol):

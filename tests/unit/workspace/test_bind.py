@@ -1,6 +1,10 @@
+import os
+import time
+
 import pytest
 
 from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.bind import tidy_dead_binds
 from tests.support.workspaces import play_box, write
 
 pytestmark = pytest.mark.docker
@@ -64,3 +68,54 @@ def test_protected_link_refuses_the_mode(bind_desk):
 
     with pytest.raises(WorkspaceError, match="could be undone"):
         bind_desk.begin()
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["echo x > .husky/pre-commit", "mkdir -p .husky/_", "rm -rf .husky", "mv .husky away"],
+)
+def test_missing_protected_directory_is_held_before_it_exists(bind_desk, script):
+    """An empty one stands there read-only, and is gone when the box is."""
+    workspace, prepared = bind_desk.begin()
+    assert (bind_desk.project / ".husky").is_dir()
+
+    play_box(bind_desk.engine, prepared, f"! {{ {script}; }}")
+    changes = bind_desk.look(workspace)
+
+    assert changes.notes == ()
+    assert not (bind_desk.project / ".husky").exists()
+
+
+def test_placeholder_that_the_person_filled_stays(bind_desk):
+    """Made on the host while the box ran."""
+    workspace, _ = bind_desk.begin()
+    write(bind_desk.project, {".husky/pre-commit": "mine"})
+
+    notes = bind_desk.look(workspace).notes
+
+    assert (bind_desk.project / ".husky/pre-commit").read_text() == "mine"
+    assert notes == (".husky: policy protects it, and it appeared during the session",)
+
+
+def test_failed_preparation_leaves_no_placeholder(bind_desk):
+    """Nothing is half made on an error."""
+    (bind_desk.project / ".envrc").symlink_to("app.py")
+
+    with pytest.raises(WorkspaceError):
+        bind_desk.begin()
+
+    assert not (bind_desk.project / ".husky").exists()
+
+
+def test_killed_session_s_placeholders_go_later(bind_desk):
+    """Not at once: a session that is being prepared has no box yet either."""
+    workspace, _ = bind_desk.begin()
+    session = workspace.site.record.session
+
+    assert tidy_dead_binds(bind_desk.paths, bind_desk.engine) == []
+    assert (bind_desk.project / ".husky").is_dir()
+
+    long_ago = time.time() - 3600
+    os.utime(workspace.site.folder / "placeholders.json", (long_ago, long_ago))
+    assert tidy_dead_binds(bind_desk.paths, bind_desk.engine) == [session]
+    assert not (bind_desk.project / ".husky").exists()

@@ -1,6 +1,7 @@
 import stat
 
 from orchestrator.workspace.mask import build_mask
+from orchestrator.workspace.masking import Kept
 from orchestrator.workspace.tree import open_tree
 from tests.support.workspaces import write
 
@@ -13,7 +14,7 @@ def test_each_hidden_path_is_a_whiteout_below_look_alikes(tmp_path):
     mask.mkdir()
 
     with open_tree(host) as tree:
-        build_mask(mask, tree, [".env", "a/b/.env"])
+        build_mask(mask, tree, Kept((".env", "a/b/.env"), {}))
 
     for name in (".env", "a/b/.env"):
         info = (mask / name).lstat()
