@@ -90,7 +90,7 @@ def read_small(tree: Tree, path: str) -> bytes:
         return os.read(fd, MOST_BYTES + 1)
 
 
-def unmask(observed: Observed, host: Tree, read: ReadBox, spool: Spool) -> Observed:
+def unmask(observed: Observed, host: Tree, read: ReadBox, *, spool: Spool) -> Observed:
     """Return the pictures as if the box had worked on the host's real files.
 
     Restored contents are kept in ``spool``. A placeholder that cannot be put right makes the

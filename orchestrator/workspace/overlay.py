@@ -87,7 +87,7 @@ class OverlayWorkspace:
                 upper, host, hidden=path_globs(record.hidden), limits=self.site.limits
             )
             observed = unmask(
-                observed, host, lambda path, _: read_small(upper, path), self._restored()
+                observed, host, lambda path, _: read_small(upper, path), spool=self._restored()
             )
             baseline = SinceStart(record.started_ns, observed.copied_up, record.applied)
             found = assemble(record, observed, host, baseline=baseline, limits=self.site.limits)

@@ -78,7 +78,9 @@ class CopyWorkspace:
         box = self._read_volume(originals)
         manifest = Manifest(originals)
         with open_tree(Path(record.directory)) as host:
-            observed = unmask(self._observe(originals, box, host), host, self._read, self._spool)
+            observed = unmask(
+                self._observe(originals, box, host), host, self._read, spool=self._spool
+            )
             return assemble(record, observed, host, baseline=manifest, limits=self.site.limits)
 
     @contextmanager
