@@ -45,8 +45,13 @@ def assemble(
         changes=tuple(find_conflicts(changes, tree, baseline)),
         inside_git=observed.inside_git,
         moved_repositories=tuple(sorted(observed.moved_repositories)),
-        notes=tuple(
-            f".git/config in the box would run a command: {line}" for line in observed.git_settings
+        notes=(
+            *(f".git/config in the box would run a command: {x}" for x in observed.git_settings),
+            *(
+                f"{inner}: commits made in this inner repository stay in the box"
+                for inner in sorted(observed.moved_repositories)
+                if inner
+            ),
         ),
     )
 

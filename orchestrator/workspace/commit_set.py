@@ -8,7 +8,7 @@ from typing import Any
 
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.host_effects import effect_on_host
-from orchestrator.workspace.judge import Rules, link_refusal
+from orchestrator.workspace.judge import Rules, ancestors, bare_repositories, link_refusal
 from orchestrator.workspace.quarantine import RawCommit, RawFile
 
 _SYMLINK = 0o120000
@@ -103,9 +103,13 @@ def judge_files(
 ) -> tuple[CommitFile, ...]:
     """Return each touched path once, with the gravest of what its versions are."""
     found: dict[str, CommitFile] = {}
-    for one in raw:
+    given = list(raw)
+    bare = bare_repositories(one.path for one in given if one.mode)
+    for one in given:
         before = found.get(one.path, CommitFile(one.path))
         effect = effect_on_host(one.path, rules.effects) if one.mode else ""
+        if not bare.isdisjoint(ancestors(one.path)):
+            effect = effect or "git repository in plain sight"
         if not effect and one.mode and one.mode & 0o170000 == 0o100000 and one.mode & _EXECUTABLE:
             effect = "program"
         found[one.path] = CommitFile(

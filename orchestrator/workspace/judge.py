@@ -46,7 +46,7 @@ def bare_repositories(paths: Iterable[str]) -> frozenset[str]:
 
 def _judge_one(change: Change, rules: Rules, bare: frozenset[str]) -> Change:
     effect = "" if change.kind == "deleted" else effect_on_host(change.path, rules.effects)
-    above = _ancestors(change.path)
+    above = ancestors(change.path)
     if not effect and not bare.isdisjoint(above):
         effect = "git repository in plain sight"
     return replace(
@@ -107,6 +107,7 @@ def _notes(new: Node | None) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _ancestors(path: str) -> set[str]:
+def ancestors(path: str) -> set[str]:
+    """Return the directories above a path, the top as an empty text."""
     parts = path.split("/")
     return {"/".join(parts[:count]) for count in range(len(parts))}

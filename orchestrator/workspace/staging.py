@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.attributes import keep_attributes
 from orchestrator.workspace.beneath import exchange
 from orchestrator.workspace.contents import Digester, read_chunks
 from orchestrator.workspace.journal import Op, Step
@@ -101,6 +102,7 @@ class Stager:
                 )
             if owner is not None:
                 os.fchown(fd, *owner)
+            keep_attributes(self.tree, change.path, fd)
             os.fchmod(fd, new.mode & PERMISSIONS)
             return signature(os.fstat(fd))
         finally:

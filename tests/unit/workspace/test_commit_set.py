@@ -42,3 +42,12 @@ def test_subject_is_the_first_line_even_of_an_empty_message():
     raw = [RawCommit("c", (), "a", "b", "t", text) for text in ("\n\nOne\ntwo", "", "\n")]
 
     assert [commit.subject for commit in judge_commits(raw)] == ["One", "", ""]
+
+
+def test_bare_repository_as_plain_files_is_flagged():
+    """Git would take its settings and hooks once somebody enters the directory."""
+    names = ("x/HEAD", "x/objects/a", "x/refs/b", "x/config", "y")
+    found = flags(*((name, 0o100644) for name in names))
+
+    assert found.pop("y") == ("", "")
+    assert {effect for _, effect in found.values()} == {"git repository in plain sight"}
