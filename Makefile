@@ -9,7 +9,7 @@ export TESTCONTAINERS_RYUK_DISABLED := true
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup local engine image demo test test-user check lint types floors format bench lock clean
+.PHONY: help setup local engine image demo test test-user check lint types floors format bench chaos lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ format: setup ## let ruff write the code's form
 
 bench: image local ## measure what the documents claim
 	@$(BIN)/python -m benchmarks $(ARGS)
+
+chaos: image ## strike at 200 sessions and count what is lost or left; ARGS=--own-engine as root
+	@$(BIN)/python -m tests.chaos $(ARGS)
 
 lock: setup ## write the hash locks anew; UPGRADE=1 takes the newest versions
 	@UPGRADE=$(UPGRADE) .ci/lock

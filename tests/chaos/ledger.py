@@ -9,6 +9,7 @@ import docker
 
 from tests.chaos.faults import containers_of
 from tests.chaos.story import Story
+from tests.support.world import Ended
 
 SETTLE_S = 20.0
 """From the end of a harness to the end of its box: the heartbeat's patience, and a busy engine."""
@@ -26,9 +27,10 @@ class Finding:
     problems: list[str] = field(default_factory=list)
 
 
-def settle(story: Story, engine: docker.DockerClient, fault: str, hit: str) -> Finding:
-    """Go on with the session to its end, take its changes, and look at what is left."""
-    ended = story.finish()
+def settle(
+    story: Story, ended: Ended, engine: docker.DockerClient, *, fault: str, hit: str
+) -> Finding:
+    """Go on with an ended session, take its changes, and look at what is left."""
     finding = Finding(fault, hit, ended.code, None)
     if ended.code == -1:
         finding.problems.append(ended.err)
