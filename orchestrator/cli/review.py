@@ -32,7 +32,7 @@ async def review_changes(paths: Paths, session: SessionId, io: RunIo, *, apply_n
             return await _nothing_waits(workspace, io)
         if apply_now:
             return await _apply(workspace, changes, paths, io)
-        if io.terminal is None:
+        if io.terminal is None or all(change.ignored for change in changes.changes):
             _keep(changes, io)
             return 0
         return await _ask(workspace, changes, paths, io)

@@ -22,6 +22,7 @@ from orchestrator.workspace.apply import OnStep, Target, commit_changes, finish
 from orchestrator.workspace.branch import NewCommit, commit_on_branch
 from orchestrator.workspace.derived import open_contents
 from orchestrator.workspace.git_patch import patch_chunks
+from orchestrator.workspace.ignored import with_ignored
 from orchestrator.workspace.merging import Sides, bring_together, note_outcome
 from orchestrator.workspace.node import Change, ChangeSet
 from orchestrator.workspace.opening import prepare_workspace
@@ -74,7 +75,7 @@ async def read_changes(
         site = workspace.site
         still = nullcontext() if ended else frozen(site.engine, site.record.volume)
         with locked(site.folder, wait=True), still:
-            changes = workspace.changes()
+            changes = with_ignored(workspace.changes())
             return bring_together(workspace, changes, sides=sides or Sides())
 
     return await in_thread(read, workspace.site)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.workspace.node import PERMISSIONS, Change, ChangeSet, Node
-from orchestrator.workspace.plan import Left
+from orchestrator.workspace.plan import IGNORED, Left
+
+_MOST_PLACES = 12
 
 Counts = Mapping[str, tuple[int, int]]
 """Added and removed lines by path."""
@@ -26,7 +29,7 @@ _SECTIONS: tuple[tuple[str, Callable[[Change], str]], ...] = (
 
 def summary_lines(changes: ChangeSet, counts: Counts) -> Iterator[str]:
     """Yield the list of changes, then what a person must know before a yes."""
-    shown = [change for change in changes.changes if not change.renamed_to]
+    shown = [c for c in changes.changes if not c.renamed_to and not c.ignored]
     if not shown:
         yield "no files changed"
     for change in shown:
@@ -36,12 +39,30 @@ def summary_lines(changes: ChangeSet, counts: Counts) -> Iterator[str]:
         if lines:
             yield title
             yield from lines
+    yield from _ignored_lines([change for change in changes.changes if change.ignored])
     if changes.inside_git:
         yield (
             f".git: {changes.inside_git} files changed inside .git (commits, index); "
             "they stay in the box"
         )
     yield from (f"note: {escape_terminal(note)}" for note in changes.notes)
+
+
+def _ignored_lines(ignored: list[Change]) -> Iterator[str]:
+    """Yield how much of it there is by place, and nothing of what only makes the list long."""
+    if not ignored:
+        return
+    yield f"ignored by git, applied only with --ignored: {len(ignored)} changes"
+    places = Counter(change.path.partition("/")[0] for change in ignored)
+    inside = {change.path.partition("/")[0] for change in ignored if "/" in change.path}
+    for name, count in places.most_common(_MOST_PLACES):
+        shown = escape_terminal(name)
+        yield f"  {shown}/  ({count} changes)" if name in inside else f"  {shown}"
+    if len(places) > _MOST_PLACES:
+        yield f"  and {len(places) - _MOST_PLACES} other places"
+    running = sum(bool(change.runs_on_host) for change in ignored)
+    if running:
+        yield f"  {running} of them run on your machine or settle what does"
 
 
 def change_line(change: Change, counts: Counts | None = None) -> str:
@@ -57,11 +78,15 @@ def warning_lines(change: Change) -> Iterator[str]:
 
 
 def left_lines(left: Iterable[Left]) -> Iterator[str]:
-    """Yield what stayed in the box, each with its reason."""
-    yield from (
-        f"  not applied: {escape_terminal(item.path)}: {escape_terminal(item.reason)}"
-        for item in left
-    )
+    """Yield what stayed in the box, each with its reason; what git ignores is only counted."""
+    ignored = 0
+    for item in left:
+        if item.reason == IGNORED:
+            ignored += 1
+        else:
+            yield f"  not applied: {escape_terminal(item.path)}: {escape_terminal(item.reason)}"
+    if ignored:
+        yield f"  not applied: {ignored} changes that git ignores; --ignored applies them too"
 
 
 def _word(change: Change) -> str:
