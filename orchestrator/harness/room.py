@@ -100,7 +100,13 @@ async def open_room(
         luggage = Luggage(options, policy, paths=paths, engine=engine)
         tenant = await to_thread.run_sync(lambda: luggage.tenant(wanted, prepared))
         image = await to_thread.run_sync(
-            lambda: box_image(engine, plan.image, ids=(tenant.uid, tenant.gid), note=note)
+            lambda: box_image(
+                engine,
+                plan.image,
+                sandbox=policy.sandbox,
+                ids=(tenant.uid, tenant.gid),
+                note=note,
+            )
         )
         box = await lifecycle.start(replace(plan.box(tenant), image=image.name))
         posture = with_source(await box.probe(), image)

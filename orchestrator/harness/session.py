@@ -7,7 +7,7 @@ needs through its constructor. Whatever fails on the way up, all that was opened
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,6 +28,7 @@ from orchestrator.dispatch.output import OutputFilter
 from orchestrator.errors import AuditError, ConfigError
 from orchestrator.harness.asking import confirmer_for, offered_scopes
 from orchestrator.harness.box_spec import WORKDIR, run_limits
+from orchestrator.harness.first_commands import run_first
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.history import KeepingRunner, TurnHistory, open_history
 from orchestrator.harness.keys import open_key_store
@@ -35,6 +36,7 @@ from orchestrator.harness.luggage import check_environment, check_luggage, with_
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.plan import policy_of
 from orchestrator.harness.project import check_project
+from orchestrator.harness.project_image import ProjectAsker, ProjectImage
 from orchestrator.harness.record import Record, open_record
 from orchestrator.harness.rewinding import mend_rewind
 from orchestrator.harness.room import Room, open_room
@@ -77,9 +79,11 @@ async def open_session(
     check_project(options.directory, home=Path.home().resolve(), state=paths.state.resolve())
     policy = with_read_roots(policy_of(options, paths), options)
     _check_model(policy, options.model)
+    confirmer = confirmer_for(options, front.confirmer())
+    project = await ProjectAsker(policy, paths, confirmer, front.note).chosen(options)
+    options = project.options
     check_luggage(options, policy, state=paths.state.resolve())
     tools = {tool.definition.name: tool for tool in builtin_tools(options.tools)}
-    confirmer = confirmer_for(options, front.confirmer())
     keys = open_key_store(paths, os.environ)
     async with AsyncExitStack() as stack:
         record = stack.enter_context(open_record(options, paths))
@@ -104,24 +108,19 @@ async def open_session(
         room = await stack.enter_async_context(
             open_room(options, policy, paths, session=record.session, note=front.note)
         )
-        record.start(
-            policy,
-            room.image_digest,
-            room.posture,
-            model=model.info.id,
-            brought=_luggage(options, room),
-        )
+        brought = _luggage(options, room, project)
+        record.start(policy, room.image_digest, room.posture, model=model.info.id, brought=brought)
         await stack.enter_async_context(signed_in_time(record.audit))
         _tell(front, record)
         history = await stack.enter_async_context(
             open_history(FileHistory(room.workspace), observe, record.moment)
         )
-        loop = _loop(
-            _Parts(options, policy, tools, model, record, room, history, output, observe),
-            confirmer,
-        )
-        observe(_start_event(options, policy, model, room, resumed=record.resumed))
+        parts = _Parts(options, policy, tools, model, record, room, history, output, observe)
+        dispatcher = _dispatcher(parts, confirmer)
+        loop = _loop(parts, dispatcher)
+        observe(_start_event(parts, project))
         _warn_of_cost(policy, model, observe)
+        await _run_first(parts, dispatcher, project, note=front.note)
         record.open_turn(options.prompt, output.scrub_message)
         yield Session(record.session, loop, record, room, history, observe, output)
 
@@ -171,7 +170,7 @@ class _Parts:
     observe: Observer
 
 
-def _loop(parts: _Parts, confirmer: Confirmer) -> AgentLoop:
+def _dispatcher(parts: _Parts, confirmer: Confirmer) -> Dispatcher:
     audit, observe, policy = parts.record.audit, parts.observe, parts.policy
     judge = Judge(
         lambda request, tool: evaluate(policy, request, tool=tool),
@@ -183,7 +182,7 @@ def _loop(parts: _Parts, confirmer: Confirmer) -> AgentLoop:
         stop_when_nobody=parts.options.on_ask == "stop",
         scopes=offered_scopes(policy.approvals.scopes),
     )
-    dispatcher = Dispatcher(
+    return Dispatcher(
         parts.tools,
         parts.room.box,
         judge,
@@ -192,17 +191,32 @@ def _loop(parts: _Parts, confirmer: Confirmer) -> AgentLoop:
         output=parts.output,
         observe=observe,
     )
+
+
+async def _run_first(
+    parts: _Parts, dispatcher: Dispatcher, project: ProjectImage, *, note: Callable[[str], None]
+) -> None:
+    await run_first(
+        dispatcher,
+        () if parts.record.resumed else project.commands,
+        offered="bash" in parts.tools,
+        timeout_s=parts.policy.limits.command_time,
+        note=note,
+    )
+
+
+def _loop(parts: _Parts, dispatcher: Dispatcher) -> AgentLoop:
     definitions = tuple(tool.definition for tool in parts.tools.values())
     today = datetime.now(UTC).date().isoformat()
     return AgentLoop(
         parts.model,
         KeepingRunner(dispatcher, parts.history),
         parts.record.transcript,
-        audit=audit,
+        audit=parts.record.audit,
         speech=Speech(system_prompt(PromptFacts(WORKDIR, today, tuple(parts.tools))), definitions),
-        limits=run_limits(policy.limits, parts.options.limits),
+        limits=run_limits(parts.policy.limits, parts.options.limits),
         output=parts.output,
-        observe=observe,
+        observe=parts.observe,
     )
 
 
@@ -224,21 +238,21 @@ def _known(values: frozenset[str]) -> dict[str, str]:
     return {f"key-{number}": value for number, value in enumerate(sorted(values), 1)}
 
 
-def _luggage(options: RunOptions, room: Room) -> dict[str, Any]:
+def _luggage(options: RunOptions, room: Room, project: ProjectImage) -> dict[str, Any]:
     """Return what else the session brings along; of variables the names alone."""
     brought = {
         "env": sorted(options.environment),
         "add_dirs": [str(directory) for directory in options.add_dirs],
         "services": dict(room.services),
+        "project_image": dict(project.facts),
     }
     return {key: value for key, value in brought.items() if value}
 
 
-def _start_event(
-    options: RunOptions, policy: EffectivePolicy, model: ModelClient, room: Room, *, resumed: bool
-) -> SessionStart:
+def _start_event(parts: _Parts, project: ProjectImage) -> SessionStart:
+    policy, room = parts.policy, parts.room
     return SessionStart(
-        model=model.info.id,
+        model=parts.model.info.id,
         policy={"name": policy.name, "digest": policy.digest},
         image=room.image_digest,
         posture={
@@ -246,8 +260,9 @@ def _start_event(
             "facts": dict(room.posture.facts),
             "lacking": dict(room.posture.found),
         },
-        workspace={"mode": room.mode, "path": str(room.directory)} | _luggage(options, room),
-        resumed=resumed,
+        workspace={"mode": room.mode, "path": str(room.directory)}
+        | _luggage(parts.options, room, project),
+        resumed=parts.record.resumed,
     )
 
 

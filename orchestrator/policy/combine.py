@@ -120,6 +120,9 @@ def _sandbox(table: _Table) -> SandboxSettings:
         read_only_root=table.one("sandbox.read_only_root", any, True),
         tmpfs=_tmpfs(table),
         home=table.one("sandbox.home", _session_wins, "session"),
+        project_image=table.one("sandbox.project_image", _never_wins, "ask"),
+        prepare_packages=table.one("sandbox.prepare.packages", _first, ()),
+        prepare_commands=table.one("sandbox.prepare.commands", _first, ()),
         require=table.union("sandbox.require"),
     )
 
@@ -199,6 +202,10 @@ def _deny_wins(votes: Sequence[str]) -> str:
 
 def _session_wins(homes: Sequence[str]) -> str:
     return "session" if "session" in homes else "project"
+
+
+def _never_wins(votes: Sequence[str]) -> str:
+    return "deny" if "deny" in votes else "ask"
 
 
 def _first(values: Sequence[Any]) -> Any:

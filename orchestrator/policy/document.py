@@ -60,6 +60,15 @@ def _relative(value: Any) -> Any:
 WorkspaceGlob = Annotated[PathGlob, BeforeValidator(_relative)]
 
 
+class Prepare(Section):
+    """Steps that root takes on the image in a build of its own, without a network."""
+
+    packages: tuple[Word, ...] | None = None
+    """System packages. They need a network, which a build does not have yet: refused."""
+    commands: tuple[Text, ...] | None = None
+    """Command lines for the image's ``/bin/sh``, one after the other."""
+
+
 class Sandbox(Section):
     """The container: what it is made of and what it may use."""
 
@@ -83,6 +92,10 @@ class Sandbox(Section):
     """Scratch directories in memory, and their sizes."""
     home: Literal["session", "project"] | None = None
     """The home directory in the box: new for each session, or one that a project's sessions share."""
+    project_image: Literal["ask", "deny"] | None = None
+    """The image or Dockerfile that a project describes: asked about once, or never used."""
+    prepare: Prepare | None = None
+    """What is put on the image beforehand; done once and kept."""
     require: tuple[Control, ...] | None = None
     """Controls that are proved in the box at start; without them no session."""
 

@@ -3,7 +3,7 @@
 Numbers: the smallest. ``hidden``, ``protected``, ``require``: the union. Allow lists
 (``models.allow``, ``files.read_roots``, ``network.packages``, ``approvals.scopes``): the
 intersection. ``workspace.mode``: the most closed. ``image``, ``runtime``, ``services``: the highest
-layer that sets them. Switches: the safer position (``home``: session). So no layer can loosen what another one set.
+layer that sets them. Switches: the safer position (``home``: session, ``project_image``: deny). So no layer can loosen what another one set.
 """
 
 from __future__ import annotations
@@ -45,6 +45,9 @@ class SandboxSettings:
     read_only_root: bool
     tmpfs: Mapping[str, int]
     home: Literal["session", "project"]
+    project_image: Literal["ask", "deny"]
+    prepare_packages: tuple[str, ...]
+    prepare_commands: tuple[str, ...]
     require: tuple[Control, ...]
 
 

@@ -34,7 +34,7 @@ def settings_of(policy: EffectivePolicy) -> dict[str, Any]:
         "approvals": asdict(policy.approvals),
     }
     flat = {
-        f"{section}.{key}": value
+        f"{section}.{key.replace('prepare_', 'prepare.')}": value
         for section, keys in sections.items()
         for key, value in keys.items()
     }

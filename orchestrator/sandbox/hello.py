@@ -80,12 +80,17 @@ def command_environment(spec: BoxSpec, image_environment: Iterable[str]) -> dict
     load something first (LD_PRELOAD, BASH_ENV) is left out.
     """
     image = dict(entry.split("=", 1) for entry in image_environment if "=" in entry)
-    image = {name: value for name, value in image.items() if not _HOOKS.fullmatch(name)}
+    image = {name: value for name, value in image.items() if not is_hook(name)}
     if image.get("LANG") == "C.UTF-8":
         # Says no more than LC_CTYPE does, and has each program open eleven files for it.
         del image["LANG"]
     own = {"HOME": HOME, "USER": "agent", "LOGNAME": "agent", "SHELL": SHELL}
     return {**_BASE_ENVIRONMENT, **image, **own, **spec.environment}
+
+
+def is_hook(name: str) -> bool:
+    """Say whether a variable changes what a command line means, or loads code into programs."""
+    return _HOOKS.fullmatch(name) is not None
 
 
 def parse_ready(payload: bytes) -> Ready:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from orchestrator.engine.client import Engine
 from orchestrator.engine.labels import OWNER
-from orchestrator.engine.layers import Recipe, ensure_layer
+from orchestrator.engine.layers import OF_LABEL, Recipe, ensure_layer
 from orchestrator.engine.user_files import BoxUser
 from orchestrator.schema.ids import Digest
 
@@ -74,3 +74,10 @@ def leftovers(engine: Engine, owner: str) -> list[str]:
 
 BUSYBOX = Path("/bin/busybox")
 """Debian's busybox-static: a whole userland in one program, with no library."""
+
+
+def drop_image(engine: Engine, name: str) -> None:
+    """Remove an image and every layer that was made of it."""
+    for item in engine.api.images(filters={"label": f"{OF_LABEL}={name}"}):
+        engine.api.remove_image(item["Id"], force=True)
+    engine.api.remove_image(name, force=True)

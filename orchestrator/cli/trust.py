@@ -1,0 +1,77 @@
+"""``glovebox trust``: may a project's own image be used; shown, answered, listed, taken back."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import anyio
+import typer
+
+from orchestrator.cli.run_io import open_io
+from orchestrator.config.paths import Paths, paths_from
+from orchestrator.errors import UsageError
+from orchestrator.harness.options import RunOptions
+from orchestrator.harness.plan import policy_of
+from orchestrator.harness.project_image import ProjectAsker
+from orchestrator.harness.trust import TrustStore, as_rows
+from orchestrator.harness.trusting import answer_project
+from orchestrator.schema.terminal_text import escape_terminal
+
+
+def trust(
+    directory: Annotated[Path, typer.Argument(help="The project.", metavar="[DIR]")] = Path(),
+    image: Annotated[
+        str | None,
+        typer.Option(help="A Dockerfile instead of the project's own, such as ./Dockerfile."),
+    ] = None,
+    policy: Annotated[
+        list[str] | None, typer.Option(help="A shipped policy's name or a file; repeatable.")
+    ] = None,
+    yes: Annotated[
+        str | None, typer.Option(help="Answer yes for exactly this digest.", metavar="DIGEST")
+    ] = None,
+    listing: Annotated[bool, typer.Option("--list", help="List all answers.")] = False,
+    revoke: Annotated[bool, typer.Option("--revoke", help="Forget the project's answers.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+) -> int:
+    """Say whether the image that a project describes may be built and used.
+
+    Shows the Dockerfile or devcontainer.json, what goes in and its digest, and keeps the answer on
+    this machine. Exit code 0 for yes, 1 for no.
+    """
+    paths = paths_from(os.environ, Path.home())
+    if listing:
+        return _list(paths, as_json=as_json)
+    project = directory.resolve()
+    if not project.is_dir():
+        raise UsageError(f"trust {directory}: expected a directory, found none")
+    if revoke:
+        count = TrustStore(paths).revoke(project)
+        typer.echo(json.dumps({"forgotten": count}) if as_json else f"{count} forgotten")
+        return 0
+    options = RunOptions(None, project, "", policies=tuple(policy or ("default",)), image=image)
+    io = open_io(quiet=False, json_events=False)
+    asker = ProjectAsker(policy_of(options, paths), paths, io.confirmer(), io.note)
+    answer = anyio.run(partial(answer_project, asker, options, yes=yes))
+    if answer is None:
+        sys.stderr.write(f"{escape_terminal(str(project))}: it describes no image\n")
+        return 0
+    typer.echo(json.dumps(answer.model_dump()) if as_json else f"{answer.answer} {answer.digest}")
+    return 0 if answer.answer == "yes" else 1
+
+
+def _list(paths: Paths, *, as_json: bool) -> int:
+    rows = TrustStore(paths).projects()
+    if as_json:
+        typer.echo(json.dumps(as_rows(rows)))
+        return 0
+    for project in rows:
+        for answer in project.answers:
+            words = (answer.answer, answer.digest[:19], answer.time, project.directory, answer.what)
+            typer.echo("  ".join(escape_terminal(word) for word in words))
+    return 0

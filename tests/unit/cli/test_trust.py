@@ -1,0 +1,71 @@
+import json
+import re
+
+import pexpect
+import pytest
+
+from tests.support.world import GLOVEBOX, World
+
+
+@pytest.fixture
+def world(tmp_path):
+    made = World(tmp_path)
+    made.project.mkdir()
+    (made.project / ".devcontainer.json").write_text('{"image": "debian:12"}')
+    return made
+
+
+def test_digest_answers_for_a_script(world):
+    """Shown where there is nobody to ask, given back with --yes, listed, and taken back."""
+    refused = world.run("trust")
+    digest = re.search("sha256:[0-9a-f]{64}", refused.err)[0]
+    given = world.run("trust", "--yes", digest)
+
+    assert (refused.code, given.code) == (2, 0)
+    assert given.out == f"yes {digest}\n"
+    [row] = json.loads(world.run("trust", "--list", "--json").out)
+    assert row["directory"] == str(world.project)
+    assert row["answers"][0]["digest"] == digest
+    assert str(world.project) in world.run("trust", "--list").out
+    assert world.run("trust", "--revoke").out == "1 forgotten\n"
+    assert json.loads(world.run("trust", "--list", "--json").out) == []
+
+
+def test_other_digest_is_refused(world):
+    """What was seen is not what is there."""
+    ended = world.run("trust", "--yes", "sha256:0")
+
+    assert ended.code == 2
+    assert "the present digest is sha256:" in ended.err
+
+
+@pytest.mark.parametrize(("key", "word", "code"), [("y", "yes", 0), ("n", "no", 1), ("", "no", 1)])
+def test_person_is_shown_the_file_and_answers(world, key, word, code):
+    """At a terminal; anything but a clear yes is a no."""
+    (world.project / ".devcontainer.json").write_text('{"image": "debian:12"} // \x1b[2Jhidden')
+    child = pexpect.spawn(
+        str(GLOVEBOX), ["trust"], cwd=world.project, env=world.env(), encoding="utf-8", timeout=30
+    )
+    child.expect("may the agent use the image that the project describes")
+    child.expect_exact("(default): ")
+    shown = child.before
+    child.send(key + "\r")
+    child.expect(f"{word} sha256:")
+    child.expect(pexpect.EOF)
+    child.close()
+
+    assert child.exitstatus == code
+    assert "uses the image debian:12" in shown
+    assert "\x1b[2J" not in shown
+    assert "hidden" in shown
+
+
+def test_project_without_an_image_says_so(world):
+    """And a directory that is none is a usage error."""
+    (world.project / ".devcontainer.json").unlink()
+
+    ended = world.run("trust")
+
+    assert (ended.code, ended.out) == (0, "")
+    assert "describes no image" in ended.err
+    assert world.run("trust", "nowhere").code == 2
