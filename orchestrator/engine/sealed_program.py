@@ -46,8 +46,8 @@ class Sealed:
     session: SessionId
     image: str
     command: tuple[str, ...]
-    mount: Mount
-    """Read-only, whatever it says itself."""
+    mounts: tuple[Mount, ...]
+    """Read-only, whatever they say themselves."""
     uid: int
     gid: int
     environment: tuple[str, ...] = ()
@@ -142,7 +142,7 @@ def _options(program: Sealed) -> dict[str, Any]:
         "MemorySwap": program.memory,
         "NanoCpus": 2_000_000_000,
         "Tmpfs": {"/tmp": "rw,noexec,nosuid,nodev,size=64m,mode=1777"},  # noqa: S108 - in there
-        "Mounts": [_mount(program.mount)],
+        "Mounts": [_mount(mount) for mount in program.mounts],
     }
     if program.runtime is not None:
         host["Runtime"] = program.runtime

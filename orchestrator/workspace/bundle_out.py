@@ -17,6 +17,7 @@ from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
 from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.workspace.private_git import objects_mount
 from orchestrator.workspace.workspace import WORKDIR, Site
 
 MOST_BYTES = 2 * 1024**3
@@ -69,7 +70,7 @@ def pack_commits(site: Site, known: Sequence[str], target: Path) -> str:
         # Ours and not the session's: any image may be a box, but this one has git.
         image=sandbox_image_name(asset("sandbox-image")),
         command=("/bin/sh", "-c", _SCRIPT, "sh", *known),
-        mount=Mount("volume", record.volume, WORKDIR, read_only=True),
+        mounts=(Mount("volume", record.volume, WORKDIR, read_only=True), *objects_mount(record)),
         uid=record.uid,
         gid=record.gid,
         environment=_ENVIRONMENT,

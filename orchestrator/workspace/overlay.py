@@ -27,6 +27,11 @@ from orchestrator.workspace.mask import build_mask, refresh_mask
 from orchestrator.workspace.masking import find_kept, read_small, unmask
 from orchestrator.workspace.node import Change, ChangeSet, Outcome, fingerprint
 from orchestrator.workspace.overlay_work import clear_work
+from orchestrator.workspace.private_git import (
+    find_private_git,
+    lay_private_git,
+    objects_mount,
+)
 from orchestrator.workspace.prune import prune
 from orchestrator.workspace.record import save_record
 from orchestrator.workspace.spool import Spool
@@ -47,7 +52,7 @@ class OverlayWorkspace:
         """Lay out the layers and make the volume; a session's upper directory is taken up again."""
         record, folder = self.site.record, self.site.folder
         with open_tree(Path(record.directory)) as tree:
-            self._make_layers(tree)
+            notice = self._make_layers(tree)
         # A volume of an earlier run of this session may have layers that no longer hold.
         remove_volume(self.site.engine, record.volume)
         layers = Layers(
@@ -57,8 +62,9 @@ class OverlayWorkspace:
         )
         create_overlay(self.site.engine, record.volume, layers, owner=self.site.owner)
         save_record(folder, self.site.record)
-        mount = Mount("volume", record.volume, WORKDIR)
-        return Prepared("overlay", (mount,), record.uid, record.gid)
+        mounts = (Mount("volume", record.volume, WORKDIR), *objects_mount(self.site.record))
+        notices = (notice,) if notice else ()
+        return Prepared("overlay", mounts, record.uid, record.gid, notices=notices)
 
     def stale(self) -> str:
         """Return why layers that nobody has looked at yet do not fit the host; empty where they do.
@@ -144,7 +150,7 @@ class OverlayWorkspace:
     def _upper(self) -> Path:
         return self.site.folder / "upper"
 
-    def _make_layers(self, tree: Tree) -> None:
+    def _make_layers(self, tree: Tree) -> str:
         record, folder = self.site.record, self.site.folder
         info = os.fstat(tree.fd)
         if info.st_ino != record.inode:
@@ -160,14 +166,22 @@ class OverlayWorkspace:
         lower.unlink(missing_ok=True)
         # By a link, whatever characters the directory's own path has.
         lower.symlink_to(record.directory)
-        self._make_mask(folder / "mask", tree)
+        return self._make_mask(folder / "mask", tree)
 
-    def _make_mask(self, mask: Path, tree: Tree) -> None:
+    def _make_mask(self, mask: Path, tree: Tree) -> str:
+        """Fill the layer between; returns what the person should know, empty where nothing."""
         sweep(mask)
         mask.mkdir()
         kept = find_kept(tree, self.site.record.hidden)
         build_mask(mask, tree, kept)
         self.site = with_hidden(self.site, map(literal_glob, kept.twins))
+        private, notice = find_private_git(tree, Path(self.site.record.directory))
+        if private is not None:
+            lay_private_git(mask / ".git", private, (self.site.record.uid, self.site.record.gid))
+        objects = private.objects if private is not None else ""
+        record = self.site.record.model_copy(update={"git_objects": objects})
+        self.site = replace(self.site, record=record)
+        return notice
 
     def _own(self, path: Path) -> None:
         path.mkdir(exist_ok=True)

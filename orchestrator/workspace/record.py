@@ -49,6 +49,8 @@ class WorkspaceRecord(BaseModel):
     """Prepared before anybody asked for it: no session's yet, and nothing in it."""
     runtime: str | None = None
     """The engine's runtime for containers that look at what the box wrote; None for its default."""
+    git_objects: str = ""
+    """The host's object directory where the box has a private repository; empty elsewhere."""
     applied: dict[str, str] = {}
     """Path to the fingerprint of what an earlier apply left there; overlay only."""
 

@@ -21,8 +21,8 @@ def sealed(engine, sandbox_image, tmp_path):
 
     def make(script, **changes):
         given = {"session": session, "image": sandbox_image, "uid": 1000, "gid": 1000, **changes}
-        mount = Mount("volume", volume, "/workspace")
-        return Sealed(command=("/bin/sh", "-c", script), mount=mount, **given)
+        mounts = (Mount("volume", volume, "/workspace"),)
+        return Sealed(command=("/bin/sh", "-c", script), mounts=mounts, **given)
 
     yield make
     remove_volume(engine, volume)
