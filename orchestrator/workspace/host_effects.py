@@ -1,104 +1,47 @@
-"""Which files something on the host runs or obeys without being asked twice. A table, pure."""
+"""Which files something on the host runs or obeys without being asked twice.
+
+The table is data: ``review_flags.yaml`` beside this file.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
 
 from orchestrator.workspace.globs import PathGlobs, path_globs
+from orchestrator.workspace.node import Change
 
-_TABLE: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("git hook", (".git/hooks/**", ".githooks/**", "hooks/pre-*", "hooks/post-*")),
-    ("git hook manager", (".husky/**", ".pre-commit-config.yaml", "lefthook.{yml,yaml}")),
-    ("git settings", (".git/config", ".gitmodules", ".gitattributes")),
-    ("shell settings on entering the directory", (".envrc", ".mise.toml", ".tool-versions")),
-    ("editor tasks and settings", (".vscode/**", ".idea/**", "*.code-workspace", ".zed/**")),
-    ("editor settings", (".vim/**", ".nvim.lua", ".exrc", ".dir-locals.el", ".editorconfig")),
-    ("development container", (".devcontainer/**", ".devcontainer.json")),
-    (
-        "continuous integration",
-        (
-            ".github/{workflows,actions}/**",
-            ".gitlab-ci.yml",
-            ".gitlab/ci/**",
-            ".circleci/**",
-            ".travis.yml",
-            "azure-pipelines.yml",
-            "bitbucket-pipelines.yml",
-            ".buildkite/**",
-            ".woodpecker/**",
-            ".drone.yml",
-            "Jenkinsfile",
-        ),
-    ),
-    (
-        "coding agent settings",
-        (
-            ".glovebox/**",
-            ".claude/**",
-            ".codex/**",
-            ".cursor/**",
-            ".gemini/**",
-            ".opencode/**",
-            ".aider.conf.yml",
-            ".mcp.json",
-            "{AGENTS,CLAUDE,GEMINI}.md",
-            ".{cursor,windsurf,cline}rules",
-            ".github/copilot-instructions.md",
-        ),
-    ),
-    (
-        "package scripts",
-        (
-            "package.json",
-            ".npmrc",
-            ".yarnrc",
-            ".yarnrc.yml",
-            ".pnpmfile.cjs",
-            "setup.py",
-            "setup.cfg",
-            "pyproject.toml",
-            "build.rs",
-            ".cargo/config*",
-            "composer.json",
-            "Gemfile",
-            "*.gemspec",
-        ),
-    ),
-    (
-        "build or test configuration",
-        (
-            "Makefile",
-            "GNUmakefile",
-            "*.mk",
-            "justfile",
-            "Taskfile.{yml,yaml}",
-            "Rakefile",
-            "CMakeLists.txt",
-            "meson.build",
-            "{build,settings}.gradle*",
-            "gradle*",
-            "pom.xml",
-            "mvnw",
-            "conftest.py",
-            "noxfile.py",
-            "tox.ini",
-            "sitecustomize.py",
-            "*.pth",
-            "*.config.{js,cjs,mjs,ts}",
-            "Dockerfile*",
-            "{docker-compose,compose}*.{yml,yaml}",
-        ),
-    ),
-)
+FLAGS = Path(__file__).with_name("review_flags.yaml")
+NEWLY_EXECUTABLE = "newly executable"
+
+Effects = tuple[tuple[str, PathGlobs], ...]
+"""Reasons with their patterns; the first that matches counts."""
 
 
-def effects_table(hook_directories: Iterable[str]) -> tuple[tuple[str, PathGlobs], ...]:
-    """Return words and patterns, the repository's own hook directories first."""
+def effects_table(hook_directories: Iterable[str]) -> Effects:
+    """Return the table, the repository's own hook directories first."""
     own = tuple(f"{path.strip('/')}/**" for path in hook_directories)
-    table = (("git hook", own), *_TABLE) if own else _TABLE
-    return tuple((word, path_globs(patterns)) for word, patterns in table)
+    return (("git hook", path_globs(own)), *shipped_table()) if own else shipped_table()
+
+
+@functools.cache
+def shipped_table() -> Effects:
+    """Return the table that ships with the package."""
+    entries = yaml.safe_load(FLAGS.read_text("utf-8"))
+    return tuple((entry["why"], path_globs(entry["files"])) for entry in entries)
 
 
 def effect_on_host(path: str, table: Iterable[tuple[str, PathGlobs]]) -> str:
     """Return what on the host would run or obey the file, or an empty text."""
     return next((word for word, globs in table if globs.match(path)), "")
+
+
+def gained_execution(change: Change) -> str:
+    """Return the reason where a file can be started now and could not before."""
+    if change.new is None or change.new.type != "file" or not change.new.mode & 0o111:
+        return ""
+    had = change.old is not None and change.old.type == "file" and change.old.mode & 0o111
+    return "" if had else NEWLY_EXECUTABLE

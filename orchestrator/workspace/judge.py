@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from orchestrator.workspace.globs import PathGlobs
-from orchestrator.workspace.host_effects import effect_on_host
+from orchestrator.workspace.host_effects import effect_on_host, gained_execution
 from orchestrator.workspace.node import PERMISSIONS, Change, Limits, Node, is_git_internal
 
 STAGING_PREFIX = ".glovebox-apply-"
@@ -49,6 +49,7 @@ def _judge_one(change: Change, rules: Rules, bare: frozenset[str]) -> Change:
     above = ancestors(change.path)
     if not effect and not bare.isdisjoint(above):
         effect = "git repository in plain sight"
+    effect = effect or gained_execution(change)
     return replace(
         change,
         protected=rules.protected.covers(change.path),

@@ -1,6 +1,38 @@
 import pytest
+import yaml
 
-from orchestrator.workspace.host_effects import effect_on_host, effects_table
+from orchestrator.workspace.host_effects import (
+    FLAGS,
+    NEWLY_EXECUTABLE,
+    effect_on_host,
+    effects_table,
+    gained_execution,
+)
+from orchestrator.workspace.node import Change, Node
+
+ENTRIES = yaml.safe_load(FLAGS.read_text("utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("path", "why"), [(path, entry["why"]) for entry in ENTRIES for path in entry["examples"]]
+)
+def test_each_example_of_the_table_is_flagged_for_its_reason(path, why):
+    """At the top and in any directory, whatever the case."""
+    table = effects_table(())
+
+    assert effect_on_host(path, table) == why
+    assert effect_on_host(f"deep/er/{path}".upper(), table) == why
+
+
+def test_gained_execution_is_a_flag_and_kept_execution_is_none():
+    """A program that was one before is no news."""
+    plain, program = Node("file", 0o644), Node("file", 0o755)
+
+    assert gained_execution(Change("a", "added", None, program)) == NEWLY_EXECUTABLE
+    assert gained_execution(Change("a", "mode", plain, program)) == NEWLY_EXECUTABLE
+    assert gained_execution(Change("a", "modified", program, program)) == ""
+    assert gained_execution(Change("a", "mode", program, plain)) == ""
+    assert gained_execution(Change("d", "added", None, Node("directory", 0o755))) == ""
 
 
 @pytest.mark.parametrize(
