@@ -14,9 +14,10 @@ from orchestrator.config.paths import Paths
 from orchestrator.errors import UsageError
 from orchestrator.harness.applying import fetch_recorded
 from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.workspace.commit_choice import check_unguarded, choose_branches
 from orchestrator.workspace.commit_set import BoxBranch, BoxCommits, branch_rows
 from orchestrator.workspace.commit_words import branch_lines
-from orchestrator.workspace.commits import check_unguarded, choose_branches, read_commits
+from orchestrator.workspace.commits import read_commits
 from orchestrator.workspace.node import ChangeSet
 from orchestrator.workspace.workspace import Workspace
 

@@ -12,13 +12,9 @@ from orchestrator.config.paths import Paths
 from orchestrator.errors import AuditUnavailable
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.branch import NewCommit
+from orchestrator.workspace.commit_choice import check_unguarded, choose_branches
+from orchestrator.workspace.commit_fetch import Fetched, fetch_commits
 from orchestrator.workspace.commit_set import BoxCommits, branch_rows
-from orchestrator.workspace.commits import (
-    Fetched,
-    check_unguarded,
-    choose_branches,
-    fetch_commits,
-)
 from orchestrator.workspace.handover import (
     Applied,
     apply_changes,

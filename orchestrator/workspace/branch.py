@@ -19,7 +19,8 @@ from orchestrator.workspace.bases import MOST_BYTES
 from orchestrator.workspace.contents import read_chunks
 from orchestrator.workspace.derived import box_text, host_text
 from orchestrator.workspace.git_patch import git_mode, quoted
-from orchestrator.workspace.host_git import GitFailed, HostGit, HostRepository, open_repository
+from orchestrator.workspace.host_git import GitFailed, HostGit
+from orchestrator.workspace.host_repository import HostRepository, open_repository
 from orchestrator.workspace.merge3 import merge_texts
 from orchestrator.workspace.node import Change
 from orchestrator.workspace.patch import PatchReader, open_patch

@@ -9,7 +9,7 @@ from typing import Any
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.host_effects import effect_on_host
 from orchestrator.workspace.judge import Rules, ancestors, bare_repositories, link_refusal
-from orchestrator.workspace.quarantine import RawCommit, RawFile
+from orchestrator.workspace.raw_commits import RawCommit, RawFile
 
 _SYMLINK = 0o120000
 _SUBMODULE = 0o160000

@@ -15,7 +15,8 @@ from pathspec import GitIgnoreSpec
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.git_settings import MAX_CONFIG_BYTES
-from orchestrator.workspace.host_git import GitFailed, HostRepository, open_repository
+from orchestrator.workspace.host_git import GitFailed
+from orchestrator.workspace.host_repository import HostRepository, open_repository
 from orchestrator.workspace.node import Change, ChangeSet
 from orchestrator.workspace.tree import Tree, open_tree
 

@@ -17,7 +17,8 @@ from pathlib import Path
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.credentials import mask_credentials
-from orchestrator.workspace.host_git import GitFailed, HostGit, HostRepository, open_repository
+from orchestrator.workspace.host_git import GitFailed, HostGit
+from orchestrator.workspace.host_repository import HostRepository, open_repository
 from orchestrator.workspace.record import WorkspaceRecord
 from orchestrator.workspace.tree import Tree
 

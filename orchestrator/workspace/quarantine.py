@@ -17,38 +17,14 @@ from typing import IO
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.workspace.bundle_header import BundleHeader, read_header
-from orchestrator.workspace.host_git import GitFailed, HostGit, HostRepository
+from orchestrator.workspace.host_git import GitFailed, HostGit
+from orchestrator.workspace.host_repository import HostRepository
+from orchestrator.workspace.raw_commits import RawCommit, RawFile
 
 MOST_COMMITS = 10_000
 _MOST_HOST_TIPS = 1000
 """Newest first; a box offers nothing that these have."""
 _FORMAT = "%H%x00%P%x00%an%x00%ae%x00%cn%x00%ce%x00%cI%x00%B"
-
-
-@dataclass(frozen=True, slots=True)
-class RawCommit:
-    """One commit as git tells it; every text is untrusted."""
-
-    id: str
-    parents: tuple[str, ...]
-    author: str
-    """Name and address."""
-    committer: str
-    time: str
-    """ISO 8601, as the commit claims."""
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class RawFile:
-    """One path that a commit gives another content, mode or end; untrusted."""
-
-    commit: str
-    path: str
-    mode: int
-    """The new mode as git writes it, 0 where the path is gone."""
-    blob: str
-    """The new object's id."""
 
 
 def host_tips(repository: HostRepository) -> list[str]:

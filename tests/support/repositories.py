@@ -9,8 +9,9 @@ from pathlib import Path
 
 import anyio
 
+from orchestrator.workspace.commit_fetch import Fetched, fetch_commits
 from orchestrator.workspace.commit_set import BoxCommits
-from orchestrator.workspace.commits import Fetched, fetch_commits, read_commits
+from orchestrator.workspace.commits import read_commits
 from orchestrator.workspace.workspace import Workspace
 from tests.support.workspaces import Desk, give, play_box, write
 

@@ -3,7 +3,7 @@ from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.host_effects import effects_table
 from orchestrator.workspace.judge import Rules
 from orchestrator.workspace.node import Limits
-from orchestrator.workspace.quarantine import RawCommit, RawFile
+from orchestrator.workspace.raw_commits import RawCommit, RawFile
 
 RULES = Rules(path_globs([".envrc"]), path_globs([".env"]), effects_table(()), Limits())
 

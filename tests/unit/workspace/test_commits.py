@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from orchestrator.errors import UsageError, WorkspaceError
+from orchestrator.workspace.commit_fetch import fetch_commits
 from orchestrator.workspace.commit_set import encode_commits
-from orchestrator.workspace.commits import fetch_commits
 from tests.support.repositories import CommitDesk, git, make_repository
 from tests.support.workspaces import Desk, give, write
 

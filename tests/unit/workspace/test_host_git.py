@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import WorkspaceError
-from orchestrator.workspace.host_git import GitFailed, HostGit, open_repository
+from orchestrator.workspace.host_git import GitFailed, HostGit
+from orchestrator.workspace.host_repository import open_repository
 from tests.support.repositories import git, make_repository
 
 

@@ -2,7 +2,7 @@ import subprocess
 
 import pytest
 
-from orchestrator.workspace.host_git import open_repository
+from orchestrator.workspace.host_repository import open_repository
 from orchestrator.workspace.ignored import mark_ignored
 from orchestrator.workspace.node import Change, Node
 from orchestrator.workspace.plan import Selection
