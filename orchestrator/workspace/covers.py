@@ -17,6 +17,7 @@ def cover(folder: Path, *, is_directory: bool) -> Path:
 
 def masked_cover(folder: Path, number: int, content: bytes) -> Path:
     """Return a file below ``folder`` with what the box sees in place of another's credentials."""
+    folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / f"masked-{number}"
     path.unlink(missing_ok=True)
     path.write_bytes(content)

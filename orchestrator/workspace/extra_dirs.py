@@ -1,4 +1,4 @@
-"""Directories besides the project that a session may read: mounted read-only, hidden paths covered."""
+"""Directories besides the project that a session may read: mounted read-only, secrets covered."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from pathlib import Path
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.mount import Mount
-from orchestrator.workspace.covers import cover
-from orchestrator.workspace.globs import PathGlobs, path_globs
-from orchestrator.workspace.matches import find_matches
+from orchestrator.workspace.covers import cover, masked_cover
+from orchestrator.workspace.masking import Kept, find_kept
 from orchestrator.workspace.tree import Tree, open_tree
 
 ROOT = "/dirs"
@@ -24,12 +23,16 @@ def mount_directories(
 
     Raises WorkspaceError for a hidden path that no mount can cover. Only for a local engine.
     """
-    globs = path_globs(tuple(hidden))
     mounts: list[Mount] = []
     for directory, target in zip(directories, target_names(directories), strict=True):
         mounts.append(Mount("bind", str(directory), target, read_only=True))
         with open_tree(directory) as tree:
-            mounts += _covers(tree, globs, target, folder)
+            kept = find_kept(tree, hidden)
+            mounts += _covers(tree, kept, target, folder)
+            # Numbered on, so that no two directories share a file.
+            for number, (path, content) in enumerate(sorted(kept.masked.items()), len(mounts)):
+                source = masked_cover(folder / "dirs", number, content)
+                mounts.append(Mount("bind", str(source), f"{target}/{path}", read_only=True))
     return tuple(mounts)
 
 
@@ -46,9 +49,9 @@ def target_names(directories: Sequence[Path]) -> tuple[str, ...]:
     return tuple(targets)
 
 
-def _covers(tree: Tree, globs: PathGlobs, target: str, folder: Path) -> list[Mount]:
+def _covers(tree: Tree, kept: Kept, target: str, folder: Path) -> list[Mount]:
     covers = []
-    for path in sorted(find_matches(tree, globs)):
+    for path in sorted(kept.hidden):
         info = tree.lstat(path)
         kind = stat.S_IFMT(info.st_mode) if info is not None else 0
         if kind not in {stat.S_IFREG, stat.S_IFDIR}:

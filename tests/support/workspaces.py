@@ -129,9 +129,7 @@ class Desk:
             directory=self.project,
             mode=self.mode,
             image=BASE,
-            hidden=HIDDEN,
-            protected=PROTECTED,
-            **more,
+            **{"hidden": HIDDEN, "protected": PROTECTED, **more},
         )
         found = anyio.run(lambda: begin_workspace(spec, paths=self.paths, engine=self.engine))
         self.begun.append(found[0])

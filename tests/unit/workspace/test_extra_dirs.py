@@ -1,5 +1,7 @@
 """Further directories of the host in the box."""
 
+from pathlib import Path
+
 import pytest
 
 from orchestrator.errors import WorkspaceError
@@ -53,3 +55,18 @@ def test_box_reads_but_neither_writes_nor_sees_what_is_hidden(stage, tmp_path, f
     assert "key" not in said
     assert said.count("Read-only file system") + said.count("busy") == 3
     assert (lib / "a.txt").read_text() == "visible"
+
+
+def test_credentials_are_placeholders_there_too(tmp_path, folder):
+    """Each file has a cover of its own, also those of two directories."""
+    for name in ("a", "b"):
+        write(tmp_path / name, {".npmrc": f"//{name}.example/:_authToken=S3cret\n"})
+
+    mounts = mount_directories([tmp_path / "a", tmp_path / "b"], hidden=[], folder=folder)
+
+    shown = {m.target: Path(m.source).read_text() for m in mounts if m.target.endswith(".npmrc")}
+    assert shown == {
+        f"/dirs/{name}/.npmrc": f"//{name}.example/:_authToken=glovebox-masked-1\n"
+        for name in ("a", "b")
+    }
+    assert all(mount.read_only for mount in mounts)
