@@ -19,6 +19,9 @@ from orchestrator.schema.terminal_text import escape_terminal
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("orchestrator.cli.run:run", "Put an agent to work on a directory, in a box."),
+    "shell": ("orchestrator.cli.shell:shell", "Open a box for yourself, without a model."),
+    "attach": ("orchestrator.cli.attach:attach", "Open a terminal in a running session's box."),
+    "preview": ("orchestrator.cli.preview:preview", "Reach a server in a running session's box."),
     "demo": ("orchestrator.cli.demo:demo", "See the whole thing work, with no key."),
     "diff": ("orchestrator.cli.workspace:diff", "Show what a session changed."),
     "apply": ("orchestrator.cli.apply:apply", "Bring a session's changes to the host."),

@@ -18,6 +18,7 @@ from orchestrator.config.paths import paths_from
 from orchestrator.config.settings import Settings, load_settings
 from orchestrator.errors import UsageError
 from orchestrator.harness.options import LimitOptions, OnAsk, RunOptions, WorkspaceMode
+from orchestrator.harness.preview import parse_preview
 from orchestrator.harness.run import RunEnd, run_session
 from orchestrator.policy.units import parse_duration
 
@@ -87,6 +88,10 @@ def run(
         typer.Option(help="Commit in the box under your git name and address, or under none."),
     ] = "host",
     tools: Tools = None,
+    preview: Annotated[
+        list[int] | None,
+        typer.Option(help="Port of the box to reach on 127.0.0.1; repeatable.", metavar="PORT"),
+    ] = None,
     apply_changes: Annotated[
         bool, typer.Option("--apply", help="Apply the changes at the end without asking.")
     ] = False,
@@ -123,6 +128,7 @@ def run(
         git_identity="none" if git_identity == "none" else "host",
         add_dirs=tuple(_directory(path, flag="--add-dir") for path in add_dir or []),
         tools=tuple(tools.split(",")) if tools else settings.tools,
+        previews=tuple(parse_preview(port, None) for port in preview or []),
     )
     io = open_io(quiet=print_only, json_events=json_events)
     end = anyio.run(partial(run_session, options, settings, paths, front=io))

@@ -41,6 +41,10 @@ class Paths:
         """What is known of the volumes that are projects' homes."""
         return self.state / "homes"
 
+    def recordings(self, session: SessionId) -> Path:
+        """Return the folder of a session's recorded terminals."""
+        return self.state / "recordings" / session
+
     @property
     def keys(self) -> Path:
         """Signing keys and the credential vault; mode 0700."""

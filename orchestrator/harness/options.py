@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from orchestrator.harness.preview import PreviewSpec
+
 OnAsk = Literal["deny", "stop"]
 WorkspaceMode = Literal["overlay", "copy", "bind", "none"]
 
@@ -48,4 +50,6 @@ class RunOptions:
     """Further directories to read, absolute and resolved."""
     git_identity: Literal["host", "none"] = "host"
     """Whether git in the box commits under the name and address of the host's git."""
+    previews: tuple[PreviewSpec, ...] = ()
+    """Ports of the box to be reached from the host's loopback."""
     tools: tuple[str, ...] = ("read", "write", "edit", "bash")

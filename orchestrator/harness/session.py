@@ -31,6 +31,7 @@ from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.first_commands import run_first
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.history import KeepingRunner, TurnHistory, open_history
+from orchestrator.harness.joining import joinable, previewed
 from orchestrator.harness.keys import open_key_store
 from orchestrator.harness.luggage import check_environment, check_luggage, with_read_roots
 from orchestrator.harness.options import RunOptions
@@ -104,20 +105,20 @@ async def open_session(
             )
         )
         # After the model: by now the keys it asked for are known.
-        output = _output_filter(options, keys)
+        output = output_filter(options, keys)
         room = await stack.enter_async_context(
             open_room(options, policy, paths, session=record.session, note=front.note)
         )
-        brought = _luggage(options, room, project)
-        record.start(policy, room.image_digest, room.posture, model=model.info.id, brought=brought)
+        begin_record(record, policy, room, model=model.info.id, project=project)
         await stack.enter_async_context(signed_in_time(record.audit))
-        _tell(front, record)
+        tell_warnings(front, record)
         history = await stack.enter_async_context(
             open_history(FileHistory(room.workspace), observe, record.moment)
         )
         parts = _Parts(options, policy, tools, model, record, room, history, output, observe)
         dispatcher = _dispatcher(parts, confirmer)
         loop = _loop(parts, dispatcher)
+        await stack.enter_async_context(_let_in(parts, paths, front))
         observe(_start_event(parts, project))
         _warn_of_cost(policy, model, observe)
         await _run_first(parts, dispatcher, project, note=front.note)
@@ -152,7 +153,8 @@ async def _mend(record: Record, paths: Paths, front: FrontDoor) -> None:
         front.note(escape_terminal(mended))
 
 
-def _tell(front: FrontDoor, record: Record) -> None:
+def tell_warnings(front: FrontDoor, record: Record) -> None:
+    """Say what reading an old session file had to mend."""
     for warning in record.warnings:
         front.note(escape_terminal(warning))
 
@@ -193,6 +195,16 @@ def _dispatcher(parts: _Parts, confirmer: Confirmer) -> Dispatcher:
     )
 
 
+@asynccontextmanager
+async def _let_in(parts: _Parts, paths: Paths, front: FrontDoor) -> AsyncIterator[None]:
+    """Let the person into the box, by the control socket and by the previews asked for."""
+    async with (
+        joinable(parts.record, parts.room, parts.output, paths=paths) as access,
+        previewed(parts.options.previews, access, front),
+    ):
+        yield
+
+
 async def _run_first(
     parts: _Parts, dispatcher: Dispatcher, project: ProjectImage, *, note: Callable[[str], None]
 ) -> None:
@@ -228,7 +240,8 @@ def _check_model(policy: EffectivePolicy, model: str) -> None:
         )
 
 
-def _output_filter(options: RunOptions, keys: KeyStore) -> OutputFilter:
+def output_filter(options: RunOptions, keys: KeyStore) -> OutputFilter:
+    """Return the session's redaction, which knows the keys that were asked for so far."""
     redactor = Redactor(_known(keys.known_values()))
     check_environment(options.environment, redactor)
     return OutputFilter(redactor)
@@ -236,6 +249,14 @@ def _output_filter(options: RunOptions, keys: KeyStore) -> OutputFilter:
 
 def _known(values: frozenset[str]) -> dict[str, str]:
     return {f"key-{number}": value for number, value in enumerate(sorted(values), 1)}
+
+
+def begin_record(
+    record: Record, policy: EffectivePolicy, room: Room, *, model: str, project: ProjectImage
+) -> None:
+    """Begin or take up the session's chain, with all that it runs under."""
+    brought = _luggage(project.options, room, project)
+    record.start(policy, room.image_digest, room.posture, model=model, brought=brought)
 
 
 def _luggage(options: RunOptions, room: Room, project: ProjectImage) -> dict[str, Any]:

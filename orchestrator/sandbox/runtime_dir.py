@@ -25,7 +25,7 @@ def runtime_root(environ: Mapping[str, str], uid: int) -> Path:
     given = environ.get("XDG_RUNTIME_DIR")
     if given and Path(given).is_absolute() and len(given) < MAX_SOCKET_PATH - 60:
         return Path(given) / "glovebox"
-    return Path(f"/tmp/glovebox-{uid}")  # noqa: S108 - checked by _private_directory
+    return Path(f"/tmp/glovebox-{uid}")  # noqa: S108 - checked by private_directory
 
 
 class SocketDirectory:
@@ -33,7 +33,7 @@ class SocketDirectory:
 
     def __init__(self, root: Path) -> None:
         """Make both; the directory to mount is ``leaf``."""
-        _private_directory(root)
+        private_directory(root)
         self._top = root / secrets.token_hex(6)
         self._top.mkdir(mode=0o700)
         try:
@@ -63,7 +63,8 @@ def sweep(root: Path) -> None:
                     shutil.rmtree(top, ignore_errors=True)
 
 
-def _private_directory(root: Path) -> None:
+def private_directory(root: Path) -> None:
+    """Make a directory that only this user may enter; BoxError where it is not so."""
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = root.lstat()
     private = stat.S_ISDIR(found.st_mode) and not found.st_mode & 0o077

@@ -73,8 +73,13 @@ class ScriptedBox:
         files: Mapping[str, str] | None = None,
         workdir: str = "/workspace",
         posture: Posture | None = None,
+        ports: Mapping[int, bytes] | None = None,
     ) -> None:
-        """Commands are matched whole; one that is not in the table ends the run."""
+        """Commands are matched whole; one that is not in the table ends the run.
+
+        A server on one of ``ports`` says its bytes to whoever connects, and hangs up.
+        """
+        self._ports = dict(ports or {})
         self._commands = dict(commands or {})
         self._files = MemoryFiles(dict(files or {}), root=workdir)
         self._posture = posture or Posture(controls=dict.fromkeys(CONTROLS, True))
@@ -120,19 +125,21 @@ class ScriptedBox:
         return self._posture
 
     async def open_stream(self, target: StreamTarget) -> BoxStream:
-        """Return a terminal whose command does what the table says; no port has a server."""
+        """Return a terminal whose command does what the table says, or a server's words."""
         self._check_running()
         await lowlevel.checkpoint()
         if isinstance(target, TcpTarget):
-            raise StreamRefusedError(f"port {target.port} of the box: connection refused")
-        command = target.command or "bash"
-        reply = self._reply(command)
-        stream = ScriptedStream(
-            reply.output.encode(),
-            exit_code=reply.exit_code,
-            lasts=reply.echoes or reply.seconds > 0,
-            echoes=reply.echoes,
-        )
+            if target.port not in self._ports:
+                raise StreamRefusedError(f"port {target.port} of the box: connection refused")
+            stream = ScriptedStream(self._ports[target.port])
+        else:
+            reply = self._reply(target.command or "bash")
+            stream = ScriptedStream(
+                reply.output.encode(),
+                exit_code=reply.exit_code,
+                lasts=reply.echoes or reply.seconds > 0,
+                echoes=reply.echoes,
+            )
         self.streams.append(stream)
         return stream
 

@@ -44,7 +44,7 @@ def wrap_cells(text: str, width: int) -> list[str]:
     """
     pieces, piece, used = [], "", 0
     for char in text.expandtabs(TAB):
-        cells = _cells(char)
+        cells = cell_width(char)
         if piece and used + cells > width:
             pieces.append(piece)
             piece, used = "", 0
@@ -53,7 +53,8 @@ def wrap_cells(text: str, width: int) -> list[str]:
     return [*pieces, piece]
 
 
-def _cells(char: str) -> int:
+def cell_width(char: str) -> int:
+    """Return how many screen columns a character of safe text fills: 0, 1 or 2."""
     if char < "\u0300":
         return 1
     if unicodedata.category(char) in {"Mn", "Me"}:

@@ -1,0 +1,75 @@
+"""A session without a model: a box, and a terminal in it for a person."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.config.paths import Paths
+from orchestrator.harness.asking import confirmer_for
+from orchestrator.harness.front import FrontDoor
+from orchestrator.harness.joining import joinable
+from orchestrator.harness.keys import open_key_store
+from orchestrator.harness.luggage import check_luggage, with_read_roots
+from orchestrator.harness.options import RunOptions
+from orchestrator.harness.person import PersonalAccess
+from orchestrator.harness.plan import policy_of
+from orchestrator.harness.project import check_project
+from orchestrator.harness.project_image import ProjectAsker
+from orchestrator.harness.record import Record, open_record
+from orchestrator.harness.room import Room, open_room
+from orchestrator.harness.session import (
+    begin_record,
+    output_filter,
+    signed_in_time,
+    tell_warnings,
+)
+from orchestrator.schema.ids import SessionId
+
+NO_MODEL = "none"
+"""Stands in the session's records where a model's name would."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """A room that is up, and the way into it."""
+
+    id: SessionId
+    access: PersonalAccess
+    record: Record
+    room: Room
+
+    async def settle(self, *, exit_code: int) -> int:
+        """End the box, record the end, and return how many changes wait."""
+        changed = await self.room.settle()
+        self.record.note_end(status="done", exit_code=exit_code, changed=len(changed))
+        return len(changed)
+
+
+@asynccontextmanager
+async def open_shell(
+    options: RunOptions, paths: Paths, *, front: FrontDoor
+) -> AsyncIterator[Shell]:
+    """Bring a box up for a person; on leaving it is gone and the audit is closed."""
+    check_project(options.directory, home=Path.home().resolve(), state=paths.state.resolve())
+    policy = with_read_roots(policy_of(options, paths), options)
+    confirmer = confirmer_for(options, front.confirmer())
+    project = await ProjectAsker(policy, paths, confirmer, front.note).chosen(options)
+    options = project.options
+    check_luggage(options, policy, state=paths.state.resolve())
+    output = output_filter(options, open_key_store(paths, os.environ))
+    async with AsyncExitStack() as stack:
+        record = stack.enter_context(open_record(options, paths))
+        room = await stack.enter_async_context(
+            open_room(options, policy, paths, session=record.session, note=front.note)
+        )
+        begin_record(record, policy, room, model=NO_MODEL, project=project)
+        await stack.enter_async_context(signed_in_time(record.audit))
+        tell_warnings(front, record)
+        access = await stack.enter_async_context(joinable(record, room, output, paths=paths))
+        if project.commands:
+            front.note("the project's own first commands are yours to run here")
+        yield Shell(record.session, access, record, room)
