@@ -23,7 +23,13 @@ from orchestrator.policy.json_schema import policy_schema
 from orchestrator.policy.lint import lint_layer
 from orchestrator.policy.load import load_layer, load_policy
 from orchestrator.policy.show import Row, as_data, setting_rows, vote_rows
-from orchestrator.schema.request import ExecRequest, ReadRequest, Request, WriteRequest
+from orchestrator.schema.request import (
+    ExecRequest,
+    ProcessInput,
+    ReadRequest,
+    Request,
+    WriteRequest,
+)
 from orchestrator.schema.terminal_text import escape_terminal
 
 app = typer.Typer(
@@ -93,6 +99,9 @@ def explain(
     ] = None,
     read: Annotated[str | None, typer.Option(help="A path that is read.")] = None,
     write: Annotated[str | None, typer.Option(help="A path that is written.")] = None,
+    typed_into: Annotated[
+        str | None, typer.Option(help="Take the text as typed into this started command.")
+    ] = None,
     tool: Annotated[str | None, typer.Option(help="The tool that asks.")] = None,
     cwd: Cwd = "/workspace",
     policy: Policies = None,
@@ -100,6 +109,11 @@ def explain(
 ) -> None:
     """Say what policy decides on a command or path, why, and what would change it."""
     request, used = _request(command, read, write, cwd=cwd)
+    if typed_into is not None:
+        if not isinstance(request, ExecRequest):
+            raise UsageError("explain: --typed-into goes with the text to type")
+        text = request.command if request.command.endswith("\n") else f"{request.command}\n"
+        request, used = ProcessInput("it", text, command=typed_into, cwd=cwd), "process"
     loaded = _load(policy, with_user=True)
     decision = evaluate(loaded, request, tool=tool or used)
     if as_json:

@@ -82,7 +82,7 @@ class OutputFilter:
         whole = before + text
         end = len(whole)
         cut = self._redactor.open_tail(whole)
-        if data["running"] and end - cut >= HELD:
+        if (data["running"] or data["more"]) and end - cut >= HELD:
             end = max(len(before), cut)
         safe, end = self._redactor.redact_between(whole, len(before), end, slack=_SLACK)
         return safe, Seam(data["next"], whole[max(0, end - _CONTEXT) : end], whole[end:])

@@ -23,13 +23,22 @@ MAX_PENDING = 8
 
 MAX_LINES = 1000
 """Lines of one input."""
+MAX_LINE = 4000
+"""Characters of a line whose quoted texts are looked for."""
+MAX_READINGS = 2000
+MAX_READ = 250_000
+"""Characters read as shell lines; one input may hold many that overlap."""
 
 _KEYS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 """All control characters but the newline: a terminal edits, completes and recalls by them."""
 _RECALLED = re.compile(r"![^\s=(\"']|^\^", re.MULTILINE)
 """History of a shell at a terminal: ``!r`` runs again what began with r."""
-_ESCAPED = re.compile(r"^[ \t]*[:\\.]{0,2}(?:!|shell[ \t]|system[ \t])[ \t]*(.+)$", re.MULTILINE)
-"""How pagers, editors and database clients run a shell line."""
+_ESCAPED = re.compile(r"(?:!|\b(?:shell|system|exec|spawn)[ \t])(?=[ \t]*([^\s=!].*))")
+"""How pagers, editors, debuggers and database clients run a shell line."""
+_QUOTED = re.compile(r"""(["'`])((?:\\.|(?!\1)[^\\\n])*)\1""")
+"""How a language that the gate does not read hands one to a shell."""
+_WELL_READ = re.compile(r"(?:ba|da|z|k)?sh|(?:python|pypy|node)[\d.]*|ipython3?|cd|export")
+"""Programs whose input is taken apart; a text in it is no command there."""
 _DEFINED = re.compile(
     r"([\w-]+)[ \t]*\(\)|\bfunction[ \t]+([\w-]+)|\balias[ \t]+([\w-]+)|\bdef[ \t]+(\w+)|\b(\w+)[ \t]*="
 )
@@ -84,11 +93,9 @@ class _Judge:
             reasons.append("keys that edit or recall a line: what runs is not what the text says")
         if request.terminal and _RECALLED.search(request.text):
             reasons.append("may run an earlier line again, or a shell line of its program")
-        whole = (self._typed_at, len(self._subject))
-        findings = tuple(
-            Finding("opaque", reason, whole, severity="high", hint=_HINT) for reason in reasons
-        )
-        return self._votes(Analysis(self._subject, (), findings)) if findings else []
+        if request.command.endswith("\\"):
+            reasons.append("its command ends in a backslash, so that it is not known what reads")
+        return self._opaque(reasons)
 
     def as_input(self, typed: str) -> list[Decision]:
         """Vote on what the input adds to the script that the program has read so far."""
@@ -117,7 +124,7 @@ class _Judge:
                     replace(item, span=moved(item.span)) for item in new or known.commands
                 ),
                 findings=tuple(
-                    replace(item, span=moved(item.span), hint=item.hint or _HINT)
+                    replace(item, span=moved(item.span), hint=item.hint or _hint(item))
                     for item in found.findings
                     if item not in known.findings
                 ),
@@ -132,8 +139,17 @@ class _Judge:
         Only what is surely a risk counts, since most texts are no shell lines.
         """
         at = len(self._subject) - len(typed)
-        votes = []
-        for line, offset, kept in _shell_lines(typed):
+        votes: list[Decision] = []
+        strings = not self._well_read()
+        lines, left = 0, MAX_READ
+        if strings and max(map(len, typed.split("\n"))) > MAX_LINE:
+            votes += self._opaque([f"a line of more than {MAX_LINE} characters"])
+            strings = False
+        for line, offset, kept in _shell_lines(typed, strings=strings):
+            lines, left = lines + 1, left - len(line)
+            if left < 0 or lines > MAX_READINGS:
+                votes += self._opaque(["too much that may run as a shell line"])
+                break
             found = self._analysis(line)
             start = at + offset
             votes += self._votes(
@@ -152,6 +168,21 @@ class _Judge:
                 )
             )
         return [vote for vote in votes if vote.effect != "allow" and not _is_default(vote)]
+
+    def _opaque(self, reasons: list[str]) -> list[Decision]:
+        """Vote on why the input cannot be told from its text."""
+        if not reasons:
+            return []
+        whole = (self._typed_at, len(self._subject))
+        findings = tuple(
+            Finding("opaque", reason, whole, severity="high", hint=_HINT) for reason in reasons
+        )
+        return self._votes(Analysis(self._subject, (), findings))
+
+    def _well_read(self) -> bool:
+        started, _ = _script(self._request, "", _delimiter(""))
+        names = [item.program for item in self._analysis(started).commands]
+        return all(name is not None and _WELL_READ.fullmatch(name) for name in names)
 
     def _votes(self, analysis: Analysis) -> list[Decision]:
         self.risks |= dict.fromkeys(finding.risk for finding in analysis.findings)
@@ -179,17 +210,25 @@ def _defined_in(text: str) -> set[str]:
     return {name for match in _DEFINED.finditer(text) for name in match.groups() if name}
 
 
-def _shell_lines(typed: str) -> Iterator[tuple[str, int, bool]]:
+def _shell_lines(typed: str, *, strings: bool) -> Iterator[tuple[str, int, bool]]:
     """Yield texts that may run as shell lines, where they start, and whether they surely would."""
     yield typed, 0, False
-    # A line that no shell understands is dropped, and the next one read afresh.
     offset = 0
+    # A line that no shell understands is dropped, and the next one read afresh.
     for line in typed.split("\n")[:MAX_LINES]:
         if line.strip() and line != typed:
             yield line, offset, False
+        for match in _ESCAPED.finditer(line):
+            surely = not line[: match.start()].strip(":\\. \t")
+            yield match[1], offset + match.start(1), surely
+        if strings:
+            for match in _QUOTED.finditer(line):
+                yield match[2], offset + match.start(2), False
         offset += len(line) + 1
-    for match in _ESCAPED.finditer(typed):
-        yield match[1], match.start(1), True
+
+
+def _hint(finding: Finding) -> str:
+    return _HINT if finding.risk == "opaque" else ""
 
 
 def _shifted(span: Span, by: int) -> Span:

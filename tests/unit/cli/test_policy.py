@@ -128,6 +128,20 @@ def test_explain_reads_stdin_and_paths(glovebox):
     assert (read["effect"], read["layer"]) == ("deny", "floor")
 
 
+def test_explain_takes_text_as_typed_into_a_process(glovebox):
+    """As the gate would judge an input; a path cannot be typed."""
+    done = glovebox(
+        "policy", "explain", "--typed-into", "python3", "import os; os.system('git push')"
+    )
+    wrong = glovebox("policy", "explain", "--typed-into", "bash", "--read", "x")
+
+    assert done.stdout.startswith("ASK\n")
+    assert "risk:publishes" in done.stdout
+    assert "      ^^^^^^^^" in done.stdout
+    assert wrong.returncode == 2
+    assert "--typed-into" in wrong.stderr
+
+
 @pytest.mark.parametrize("arguments", [(), ("ls", "--read", "a")])
 def test_explain_wants_exactly_one_subject(glovebox, arguments):
     """Ambiguity is a usage error."""

@@ -34,6 +34,9 @@ def typed(text, command="bash", *, policy=DEFAULT, **more):
         ("gdb", "shell git push\n", "publishes", "git push"),
         ("sqlite3 x", ".system git push\n", "publishes", "git push"),
         ("ed", "!git push\n", "publishes", "git push"),
+        ("vim x", ":r !git push\n", "publishes", "git push"),
+        ("jshell", 'Runtime.getRuntime().exec("git push");\n', "publishes", "git push"),
+        ("gnuplot", "system 'git push'\n", "publishes", "git push"),
     ],
 )
 def test_input_is_gated_like_the_command_itself(command, text, risk, part):
@@ -53,6 +56,8 @@ def test_input_is_gated_like_the_command_itself(command, text, risk, part):
         ("npm init", "y\n"),
         ("cat", "don't mind the quote\n"),
         ("python3", "if x != 1: print('Hello!')\n"),
+        ("python3", "print('git push is for people')\n"),
+        ("lua", "print('done!') x = y ~= 'a'\n"),
     ],
 )
 @pytest.mark.parametrize("terminal", [True, False])
@@ -126,6 +131,23 @@ def test_keys_that_edit_a_line_are_asked_about(text):
     assert "opaque" in decision.risks
 
 
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("lua", f"x = '{'a' * 5000}'\n"),
+        ("vim x", ":! ! " * 5000 + "\n"),
+        ("bash", "ls\n" * 2000),
+        ("bash \\", "ls\n"),
+    ],
+    ids=["line", "escapes", "lines", "unfinished-command"],
+)
+def test_what_is_too_much_to_read_is_asked_about(command, text):
+    """Nothing is let through because it was not looked at."""
+    decision, _ = typed(text, command)
+
+    assert (decision.effect, decision.rule) == ("ask", "risk:opaque")
+
+
 def test_rule_about_bash_holds_for_what_a_shell_is_told(load):
     """Another tool that runs commands is no way around it."""
     policy = load(p="tools: {default: allow, bash: deny}\ncommands: {default: allow}\n")
@@ -155,3 +177,9 @@ def test_nothing_around_a_push_hides_it(before, after, terminal):
     decision, _ = typed(f"{after}\ngit push\n", typed=before, terminal=terminal)
 
     assert decision.effect != "allow"
+
+
+def test_half_a_statement_is_told_how_to_be_read():
+    """The model can send it whole; a push is no matter of form."""
+    assert "whole lines or statements" in typed("def f(x):\n", "python3")[0].hint
+    assert "whole" not in typed("git push\n")[0].hint
