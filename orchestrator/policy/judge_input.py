@@ -8,23 +8,18 @@ judged from each piece on, since a program may have dropped what it had (a signa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Protocol
 
 from orchestrator.policy.judge_command import command_votes
 from orchestrator.policy.layer import BoxPaths, Layer
+from orchestrator.policy.shell_lines import MAX_LINE, MAX_LINES, find_shell_lines, is_well_read
 from orchestrator.schema.decision import Decision, Risk
 from orchestrator.schema.request import ProcessInput, typed_subject
 from orchestrator.shell.analysis import Analysis, Finding, Span
 
 MAX_PENDING = 8
 """Pieces of one line that are judged; nobody types a line in more."""
-
-MAX_LINES = 1000
-"""Lines of one input."""
-MAX_LINE = 4000
-"""Characters of a line whose quoted texts are looked for."""
 MAX_READINGS = 2000
 MAX_READ = 250_000
 """Characters read as shell lines; one input may hold many that overlap."""
@@ -33,12 +28,6 @@ _KEYS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 """All control characters but the newline: a terminal edits, completes and recalls by them."""
 _RECALLED = re.compile(r"![^\s=(\"']|^\^", re.MULTILINE)
 """History of a shell at a terminal: ``!r`` runs again what began with r."""
-_ESCAPED = re.compile(r"(?:!|\b(?:shell|system|exec|spawn)[ \t])(?=[ \t]*([^\s=!].*))")
-"""How pagers, editors, debuggers and database clients run a shell line."""
-_QUOTED = re.compile(r"""(["'`])((?:\\.|(?!\1)[^\\\n])*)\1""")
-"""How a language that the gate does not read hands one to a shell."""
-_WELL_READ = re.compile(r"(?:ba|da|z|k)?sh|(?:python|pypy|node)[\d.]*|ipython3?|cd|export")
-"""Programs whose input is taken apart; a text in it is no command there."""
 _DEFINED = re.compile(
     r"([\w-]+)[ \t]*\(\)|\bfunction[ \t]+([\w-]+)|\balias[ \t]+([\w-]+)|\bdef[ \t]+(\w+)|\b(\w+)[ \t]*="
 )
@@ -145,7 +134,7 @@ class _Judge:
         if strings and max(map(len, typed.split("\n"))) > MAX_LINE:
             votes += self._opaque([f"a line of more than {MAX_LINE} characters"])
             strings = False
-        for line, offset, kept in _shell_lines(typed, strings=strings):
+        for line, offset, surely in find_shell_lines(typed, strings=strings):
             lines, left = lines + 1, left - len(line)
             if left < 0 or lines > MAX_READINGS:
                 votes += self._opaque(["too much that may run as a shell line"])
@@ -161,7 +150,7 @@ class _Judge:
                     findings=tuple(
                         replace(item, span=_shifted(item.span, start))
                         for item in found.findings
-                        if kept or item.risk not in {"opaque", "evasion"}
+                        if surely or item.risk not in {"opaque", "evasion"}
                     ),
                     writes=tuple((path, _shifted(span, start)) for path, span in found.writes),
                     reads=tuple((path, _shifted(span, start)) for path, span in found.reads),
@@ -181,8 +170,7 @@ class _Judge:
 
     def _well_read(self) -> bool:
         started, _ = _script(self._request, "", _delimiter(""))
-        names = [item.program for item in self._analysis(started).commands]
-        return all(name is not None and _WELL_READ.fullmatch(name) for name in names)
+        return is_well_read(item.program for item in self._analysis(started).commands)
 
     def _votes(self, analysis: Analysis) -> list[Decision]:
         self.risks |= dict.fromkeys(finding.risk for finding in analysis.findings)
@@ -208,23 +196,6 @@ def _delimiter(body: str) -> str:
 
 def _defined_in(text: str) -> set[str]:
     return {name for match in _DEFINED.finditer(text) for name in match.groups() if name}
-
-
-def _shell_lines(typed: str, *, strings: bool) -> Iterator[tuple[str, int, bool]]:
-    """Yield texts that may run as shell lines, where they start, and whether they surely would."""
-    yield typed, 0, False
-    offset = 0
-    # A line that no shell understands is dropped, and the next one read afresh.
-    for line in typed.split("\n")[:MAX_LINES]:
-        if line.strip() and line != typed:
-            yield line, offset, False
-        for match in _ESCAPED.finditer(line):
-            surely = not line[: match.start()].strip(":\\. \t")
-            yield match[1], offset + match.start(1), surely
-        if strings:
-            for match in _QUOTED.finditer(line):
-                yield match[2], offset + match.start(2), False
-        offset += len(line) + 1
 
 
 def _hint(finding: Finding) -> str:
