@@ -10,7 +10,9 @@ import argparse
 import json
 import os
 import secrets
+import shutil
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable
@@ -123,10 +125,33 @@ def measure_return(bench: Bench, project: Path, mode: WorkspaceMode) -> dict[str
     if len(changes.changes) != CHANGED:
         raise SystemExit(f"expected {CHANGED} changes, got {len(changes.changes)}")
     result[f"{mode} look, {CHANGED} changed"] = timed(lambda: anyio.run(read_changes, workspace))
+    with tempfile.TemporaryDirectory(dir=bench.root) as folder:
+        paths = [change.path for change in changes.changes]
+        copy = statistics.median(timed_copy(project, Path(folder), paths) for _ in range(3))
     result[f"{mode} apply, {CHANGED} changed"] = timed(
         lambda: anyio.run(apply_changes, workspace, changes, Selection())
     )
+    result[f"{mode} apply against cp -r and a sync"] = (
+        result[f"{mode} apply, {CHANGED} changed"] / copy
+    )
     return result
+
+
+def timed_copy(project: Path, folder: Path, paths: list[str]) -> float:
+    """Return the milliseconds that ``cp -r`` of these files and a sync take."""
+    source, copy = folder / "source", folder / "copy"
+    for path in paths:
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(project / path, source / path)
+
+    def work() -> None:
+        subprocess.run(["cp", "-r", source, copy], check=True)
+        subprocess.run(["sync", "-f", copy], check=True)
+
+    taken = timed(work)
+    shutil.rmtree(source)
+    shutil.rmtree(copy)
+    return taken
 
 
 def main() -> None:

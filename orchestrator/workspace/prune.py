@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Iterable
 
+from orchestrator.workspace.removal import unlink_paths
 from orchestrator.workspace.tree import Tree
 
 OPAQUE = "user.overlay.opaque"
@@ -20,13 +21,20 @@ def prune(upper: Tree, host: Tree, paths: Iterable[str]) -> None:
     An opaque directory keeps everything: without its files it would show nothing at all.
     """
     directories: set[str] = set()
+    files: list[str] = []
+    opaque: dict[str, bool] = {}
     for path in paths:
         parts = path.split("/")
         above = ["/".join(parts[:count]) for count in range(1, len(parts) + 1)]
-        if any(_is_opaque(upper, directory) for directory in above):
+        for directory in above:
+            if directory not in opaque:
+                opaque[directory] = _is_opaque(upper, directory)
+        if any(opaque[directory] for directory in above):
             continue
         directories.update(above)
-        _remove_file(upper, path)
+        if _is_file(upper, path):
+            files.append(path)
+    unlink_paths(upper, files)
     for path in sorted(directories, key=lambda path: path.count("/"), reverse=True):
         _remove_directory(upper, host, path)
 
@@ -39,11 +47,9 @@ def _is_opaque(upper: Tree, path: str) -> bool:
         return OPAQUE in os.listxattr(fd)
 
 
-def _remove_file(upper: Tree, path: str) -> None:
+def _is_file(upper: Tree, path: str) -> bool:
     info = upper.lstat(path)
-    if info is not None and not stat.S_ISDIR(info.st_mode):
-        with upper.parent(path) as (fd, name):
-            os.unlink(name, dir_fd=fd)
+    return info is not None and not stat.S_ISDIR(info.st_mode)
 
 
 def _remove_directory(upper: Tree, host: Tree, path: str) -> None:

@@ -14,6 +14,7 @@ from orchestrator.workspace.beneath import exchange
 from orchestrator.workspace.contents import Digester, read_chunks
 from orchestrator.workspace.journal import Op, Step
 from orchestrator.workspace.node import PERMISSIONS, Change, Node, Signature, signature
+from orchestrator.workspace.removal import unlink_all
 from orchestrator.workspace.tree import Tree
 
 OpenContent = Callable[[Change], AbstractContextManager[int]]
@@ -159,8 +160,7 @@ def open_staging(tree: Tree, name: str) -> Iterator[int]:
 def remove_staging(tree: Tree, name: str) -> None:
     """Remove the staging directory and what is in it; returns when it is gone."""
     with suppress(FileNotFoundError), tree.directory(name) as fd:
-        for found in tree.children(name):
-            os.unlink(found.path.rpartition("/")[2], dir_fd=fd)
+        unlink_all(fd, (found.path.rpartition("/")[2] for found in tree.children(name)))
     with suppress(FileNotFoundError):
         os.rmdir(name, dir_fd=tree.fd)
 
