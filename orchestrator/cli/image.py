@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from orchestrator.config.assets import asset
+from orchestrator.config.paths import Paths, paths_from
 from orchestrator.engine.client import connect
 from orchestrator.engine.image_context import sandbox_image_name
 from orchestrator.engine.images import (
@@ -19,6 +22,10 @@ from orchestrator.engine.images import (
     list_images,
     prune_images,
 )
+from orchestrator.engine.made_images import MadeImage, list_made, prune_made
+from orchestrator.harness.image_uses import forget_uses, last_uses
+from orchestrator.schema.ids import Digest
+from orchestrator.schema.terminal_text import escape_terminal
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Build, list and prune sandbox images."
@@ -39,19 +46,40 @@ def build(
 
 @app.command("list")
 def list_(as_json: AsJson = False) -> None:
-    """List the sandbox images, newest first; a star marks the current one."""
-    images = list_images(connect(), _expected())
+    """List the sandbox images, newest first, then what was made of images.
+
+    A star marks the current sandbox image.
+    """
+    engine = connect()
+    images = list_images(engine, _expected())
+    made = list_made(engine, runtime=_runtime(images))
+    used = last_uses(_paths())
     if as_json:
-        typer.echo(json.dumps([asdict(image) for image in images]))
+        rows = [{**asdict(image), "kind": "sandbox"} for image in images]
+        rows += [{**asdict(image), "current": False} for image in made]
+        typer.echo(json.dumps([{**row, "last_used": used.get(row["digest"])} for row in rows]))
         return
     for image in images:
         typer.echo(_line(image))
+    for each in made:
+        typer.echo(_made_line(each, used.get(each.digest)))
 
 
 @app.command()
 def prune(as_json: AsJson = False) -> None:
-    """Remove every sandbox image but the current one; those in use stay."""
-    removed, kept = prune_images(connect(), _expected())
+    """Remove every sandbox image but the current one, and what was made of images that are gone.
+
+    Those in use stay.
+    """
+    engine = connect()
+    expected = _expected()
+    removed, kept = prune_made(engine, runtime=_runtime(list_images(engine, expected)))
+    others = prune_images(engine, expected)
+    removed, kept = removed + others[0], kept + others[1]
+    images = list_images(engine, expected)
+    left = {image.digest for image in images}
+    left |= {image.digest for image in list_made(engine, runtime=_runtime(images))}
+    forget_uses(_paths(), left)
     if as_json:
         typer.echo(json.dumps({"removed": removed, "in_use": kept}))
         return
@@ -61,12 +89,32 @@ def prune(as_json: AsJson = False) -> None:
         _progress(f"{name} is in use and stays")
 
 
+def _runtime(images: list[ListedImage]) -> Digest | None:
+    return next((image.digest for image in images if image.current), None)
+
+
+def _paths() -> Paths:
+    return paths_from(os.environ, Path.home())
+
+
 def _expected() -> str:
     return sandbox_image_name(asset("sandbox-image"))
 
 
+def _made_line(image: MadeImage, used: int | None) -> str:
+    notes = [f"{image.kind} of {image.of}", "in use" if image.in_use else "", image.lost]
+    notes += [f"last used {_time(used)}"] if used else []
+    said = escape_terminal(", ".join(note for note in notes if note))
+    name = image.name.removeprefix("sha256:")[:30]
+    return f"  {name:30} {_time(image.created)} {image.size // 1_000_000:6} MB  {said}"
+
+
+def _time(seconds: int) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
+
+
 def _line(image: ListedImage) -> str:
-    made = time.strftime("%Y-%m-%d %H:%M", time.localtime(image.created))
+    made = _time(image.created)
     name = image.name.removeprefix("sha256:")[:30]
     return f"{'*' if image.current else ' '} {name:30} {made} {image.size // 1_000_000:6} MB"
 

@@ -16,6 +16,7 @@ from anyio import to_thread
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine, connect
 from orchestrator.harness.box_spec import require_posture, service_specs
+from orchestrator.harness.image_uses import note_use
 from orchestrator.harness.images import box_image, with_source
 from orchestrator.harness.luggage import Luggage
 from orchestrator.harness.options import RunOptions
@@ -109,6 +110,7 @@ async def open_room(
             )
         )
         box = await lifecycle.start(replace(plan.box(tenant), image=image.name))
+        note_use(paths, image.digest, image.of_digest)
         posture = with_source(await box.probe(), image)
         require_posture(policy, posture)
         services = await stack.enter_async_context(

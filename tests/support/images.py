@@ -4,8 +4,9 @@ import io
 import secrets
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+
+from docker.errors import ImageNotFound
 
 from orchestrator.engine.client import Engine
 from orchestrator.engine.labels import OWNER
@@ -15,8 +16,6 @@ from orchestrator.schema.ids import Digest
 
 Entry = bytes | str | None
 """A file's content, a link's target, or None for a directory."""
-
-FOLDER_MODE = 0o755
 
 
 def archive_of(entries: Mapping[str, Entry], *, mode: int = 0o755) -> bytes:
@@ -48,7 +47,8 @@ def imported_image(
     try:
         yield f"{name}:x"
     finally:
-        engine.api.remove_image(f"{name}:x", force=True)
+        with suppress(ImageNotFound):
+            engine.api.remove_image(f"{name}:x", force=True)
 
 
 @contextmanager
@@ -70,10 +70,6 @@ def leftovers(engine: Engine, owner: str) -> list[str]:
     """Return the containers that this process has left, boxes aside."""
     found = engine.api.containers(all=True, filters={"label": f"{OWNER}={owner}"})
     return [name for item in found for name in item["Names"] if "layer" in name]
-
-
-BUSYBOX = Path("/bin/busybox")
-"""Debian's busybox-static: a whole userland in one program, with no library."""
 
 
 def drop_image(engine: Engine, name: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.config.assets import asset
 from orchestrator.engine.image_context import sandbox_image_name
+from tests.support.images import gloved, imported_image
 
 
 def glovebox(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -54,3 +55,20 @@ def test_list_for_people_stars_the_current_image():
     assert len(starred) == 1
     assert name in starred[0]
     assert starred[0].endswith(" MB")
+
+
+@pytest.mark.docker
+def test_list_tells_what_was_made_of_images(engine, sandbox_image):
+    """A layer with its image, whether a box stands on it, and when it was used last."""
+    with (
+        imported_image(engine, {"only": b""}) as named,
+        gloved(engine, named, runtime=sandbox_image) as layer,
+    ):
+        lines = glovebox("image", "list").stdout.splitlines()
+        rows = json.loads(glovebox("image", "list", "--json").stdout)
+
+    [line] = [line for line in lines if layer in line]
+    [row] = [row for row in rows if row["name"] == layer]
+    assert f"layer of {named}" in line
+    assert (row["kind"], row["of"], row["in_use"], row["lost"]) == ("layer", named, False, "")
+    assert row["last_used"] is None
