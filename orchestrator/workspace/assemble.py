@@ -16,6 +16,7 @@ from orchestrator.workspace.host_effects import effects_table
 from orchestrator.workspace.judge import Rules, judge
 from orchestrator.workspace.node import Change, ChangeSet, Limits, Observed
 from orchestrator.workspace.record import WorkspaceRecord
+from orchestrator.workspace.same_names import fold_of, refuse_same_names
 from orchestrator.workspace.tree import Tree
 
 _HOOKS = "core.hookspath = "
@@ -37,6 +38,7 @@ def assemble(
         limits=limits,
     )
     changes: Iterable[Change] = judge(compare(observed.base, observed.box), rules)
+    changes = refuse_same_names(changes, fold_of(tree))
     changes = (_keep_unseen(change, observed.kept) for change in changes)
     return ChangeSet(
         session=SessionId(record.session),
