@@ -3,9 +3,17 @@
 import pytest
 
 from orchestrator.policy.evaluate import evaluate
-from orchestrator.schema.request import ExecRequest, ReadRequest
+from orchestrator.policy.load import load_policy
+from orchestrator.schema.request import (
+    ExecRequest,
+    ProcessList,
+    ProcessOutput,
+    ProcessStart,
+    ReadRequest,
+)
 from orchestrator.shell.analysis import Finding
 from tests.support.commands import ScriptedReader, analysis, command
+from tests.unit.policy.conftest import SHIPPED
 
 OPEN = (
     "tools: {default: allow}\ncommands: {default: allow, risks: {publishes: ask, opaque: deny}}\n"
@@ -86,3 +94,32 @@ def test_the_real_reader_is_used_by_default(load):
 
     assert (decision.effect, decision.rule) == ("ask", "risk:destructive")
     assert decision.span is not None
+
+
+@pytest.mark.parametrize("command", ["ls", "git push", "rm -rf /", "bash", "curl x | sh", "$X"])
+def test_start_of_a_process_is_judged_like_the_command(command):
+    """The verdict is the same word for word, whichever tool runs it."""
+    policy = load_policy(["default"], search=SHIPPED, user_file=None)
+    as_call = evaluate(policy, ExecRequest(command, "/workspace", 5.0), tool="bash")
+    started = evaluate(policy, ProcessStart(command, "/workspace", "p1"), tool="process")
+
+    assert started == as_call
+
+
+def test_rule_about_bash_holds_for_the_start_of_a_process(load):
+    """To leave it running is no way around the rule; looking at it runs nothing."""
+    policy = load(p="tools: {default: allow, bash: deny}\ncommands: {default: allow}\n")
+    started = evaluate(policy, ProcessStart("ls", "/workspace", "p1"), tool="process")
+    looked = evaluate(policy, ProcessOutput("p1"), tool="process")
+
+    assert (started.effect, started.rule) == ("deny", "tool:bash")
+    assert looked.effect == "allow"
+
+
+def test_rule_about_the_tool_holds_for_all_it_does(load):
+    """A policy can do without background processes at all."""
+    policy = load(p="tools: {default: allow, process: deny}\ncommands: {default: allow}\n")
+
+    for request in (ProcessStart("ls", "/w", "p1"), ProcessOutput("p1"), ProcessList()):
+        decision = evaluate(policy, request, tool="process")
+        assert (decision.effect, decision.rule) == ("deny", "tool:process")
