@@ -23,11 +23,12 @@ from orchestrator.workspace.journal import (
     write_journal,
 )
 from orchestrator.workspace.judge import STAGING_PREFIX
+from orchestrator.workspace.moves import Linking, Swapping
 from orchestrator.workspace.node import Change, Outcome, outcome_of
 from orchestrator.workspace.staging import (
     OpenContent,
     Stager,
-    check_exchange,
+    can_swap,
     open_staging,
     remove_staging,
 )
@@ -46,6 +47,8 @@ class Target:
     """Of the directory when the session began."""
     folder: Path
     """The session's own directory in the state."""
+    swaps: bool | None = None
+    """Whether the file system swaps names in one step; None where it shall be tried."""
 
     @contextmanager
     def open(self) -> Iterator[Tree]:
@@ -81,7 +84,7 @@ def commit_changes(
         journal = _first_journal(target, tree)
         write_journal(target.folder, journal)
         try:
-            journal = _stage(tree, journal, given, content)
+            journal = _stage(tree, journal, given, content, swaps=target.swaps)
         except OSError as err:
             abandon(tree, target.folder, journal)
             raise WorkspaceError(
@@ -99,7 +102,8 @@ def commit_changes(
 def carry_out(tree: Tree, folder: Path, journal: Journal, *, on_step: OnStep | None = None) -> None:
     """Do all steps of a staged journal; undo those done and raise WorkspaceError if one fails."""
     with open_staging(tree, journal.staging) as fd:
-        committer = Committer(tree, fd, journal.owner)
+        moves = Swapping(fd) if journal.swaps else Linking(fd)
+        committer = Committer(tree, fd, moves, journal.owner)
         try:
             for number, step in enumerate(journal.steps, 1):
                 committer.do(step)
@@ -147,16 +151,27 @@ def _first_journal(target: Target, tree: Tree) -> Journal:
     )
 
 
-def _stage(tree: Tree, journal: Journal, changes: list[Change], content: OpenContent) -> Journal:
+def _stage(
+    tree: Tree,
+    journal: Journal,
+    changes: list[Change],
+    content: OpenContent,
+    *,
+    swaps: bool | None,
+) -> Journal:
     os.mkdir(journal.staging, 0o700, dir_fd=tree.fd)
     with open_staging(tree, journal.staging) as fd:
-        check_exchange(fd, journal.directory)
+        swaps = can_swap(fd, journal.directory) if swaps is None else swaps
         stager = Stager(tree, fd, content, journal.owner)
         for change in changes:
             stager.add(change)
         sync_file_system(fd)
     return replace(
-        journal, phase="committing", steps=tuple(stager.steps), outcome=outcome_of(changes)
+        journal,
+        phase="committing",
+        steps=tuple(stager.steps),
+        outcome=outcome_of(changes),
+        swaps=swaps,
     )
 
 

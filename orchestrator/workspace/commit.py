@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from orchestrator.workspace.beneath import exchange, rename_new
 from orchestrator.workspace.journal import Op, Step
+from orchestrator.workspace.moves import Moves
 from orchestrator.workspace.node import signature
 from orchestrator.workspace.tree import Tree
 
@@ -44,6 +44,7 @@ class Committer:
 
     tree: Tree
     staging_fd: int
+    moves: Moves
     owner: tuple[int, int] | None
     """Uid and gid for new directories, where the caller may choose."""
     kept: list[str] = field(default_factory=list)
@@ -53,12 +54,26 @@ class Committer:
         """Carry out one step, or find it done; RaceLost when the host has moved on."""
         try:
             with self.tree.parent(step.path) as (fd, name):
+                self._mend(step, fd, name)
                 self._doing()[step.op](step, fd, name)
         except OSError as err:
             if err.errno not in _MOVED:
                 raise
             if not self._gone_before(step, err):
                 raise RaceLost(step.path) from err
+
+    def _mend(self, step: Step, fd: int, name: str) -> None:
+        if step.slot:
+            self.moves.mend(step.slot, fd, name)
+
+    def _mends(self, step: Step, fd: int, name: str) -> bool:
+        """Return False where somebody made the name anew: theirs stays, and what was there too."""
+        try:
+            self._mend(step, fd, name)
+        except FileExistsError:
+            self.kept.append(step.path)
+            return False
+        return True
 
     def _gone_before(self, step: Step, err: OSError) -> bool:
         """True for a removal that was done, when even the directory above is gone by now."""
@@ -71,7 +86,8 @@ class Committer:
         """Take one step back, or find it not done; what is no longer ours is kept as it is."""
         try:
             with self.tree.parent(step.path) as (fd, name):
-                self._undoing()[step.op](step, fd, name)
+                if self._mends(step, fd, name):
+                    self._undoing()[step.op](step, fd, name)
         except RaceLost:
             # Only an empty directory that was removed can meet this: its name is taken by now.
             return
@@ -110,19 +126,19 @@ class Committer:
 
     def _create(self, step: Step, fd: int, name: str) -> None:
         if self._in_slot(step) is not None:
-            rename_new(step.slot, name, src_fd=self.staging_fd, dst_fd=fd)
+            self.moves.put(step.slot, fd, name)
 
     def _uncreate(self, step: Step, fd: int, name: str) -> None:
         info = _lstat(fd, name)
         if info is not None and _is_staged(info, step) and self._in_slot(step) is None:
-            rename_new(name, step.slot, src_fd=fd, dst_fd=self.staging_fd)
+            self.moves.take(step.slot, fd, name)
 
     def _replace(self, step: Step, fd: int, name: str) -> None:
         slot = self._in_slot(step)
         if slot is not None and _is_staged(slot, step):
-            exchange(step.slot, name, src_fd=self.staging_fd, dst_fd=fd)
+            self.moves.swap(step.slot, fd, name)
         if not self._slot_as_seen(step):
-            exchange(step.slot, name, src_fd=self.staging_fd, dst_fd=fd)
+            self.moves.swap(step.slot, fd, name)
             raise RaceLost(step.path)
 
     def _unreplace(self, step: Step, fd: int, name: str) -> None:
@@ -131,7 +147,7 @@ class Committer:
             return
         info = _lstat(fd, name)
         if info is not None and _is_staged(info, step):
-            exchange(step.slot, name, src_fd=self.staging_fd, dst_fd=fd)
+            self.moves.swap(step.slot, fd, name)
         else:
             self.kept.append(step.path)
 
@@ -139,14 +155,14 @@ class Committer:
         if self._in_slot(step) is None:
             if _lstat(fd, name) is None:
                 return
-            rename_new(name, step.slot, src_fd=fd, dst_fd=self.staging_fd)
+            self.moves.take(step.slot, fd, name)
         if not self._slot_as_seen(step):
-            rename_new(step.slot, name, src_fd=self.staging_fd, dst_fd=fd)
+            self.moves.put(step.slot, fd, name)
             raise RaceLost(step.path)
 
     def _unremove(self, step: Step, fd: int, name: str) -> None:
         if self._in_slot(step) is not None:
-            rename_new(step.slot, name, src_fd=self.staging_fd, dst_fd=fd)
+            self.moves.put(step.slot, fd, name)
 
     def _mkdir(self, step: Step, fd: int, name: str) -> None:
         if _lstat(fd, name) is None:

@@ -54,6 +54,8 @@ class Journal:
     steps: tuple[Step, ...] = ()
     outcome: Outcome | None = None
     """What the session takes as its new base once all steps are done."""
+    swaps: bool = True
+    """The file system swaps two names in one step; False where hard links stand in."""
 
 
 def write_journal(folder: Path, journal: Journal) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -19,6 +20,8 @@ from orchestrator.workspace.tree import Tree
 
 OpenContent = Callable[[Change], AbstractContextManager[int]]
 """Opens the box's content of a change for reading."""
+
+_NOT_OFFERED = {errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM}
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -125,21 +128,43 @@ class Stager:
         return str(self._count)
 
 
-def check_exchange(staging_fd: int, directory: str) -> None:
-    """Raise WorkspaceError where the file system cannot swap two names in one step."""
+def can_swap(staging_fd: int, directory: str) -> bool:
+    """Say whether the file system swaps two names in one step.
+
+    Raises WorkspaceError where it can neither do that nor make hard links.
+    """
     for name in ("a", "b"):
         os.close(os.open(name, _NEW, 0o600, dir_fd=staging_fd))
     try:
+        return _try_swap(staging_fd) or _require_links(staging_fd, directory)
+    finally:
+        for name in ("a", "b", "c"):
+            with suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=staging_fd)
+
+
+def _try_swap(staging_fd: int) -> bool:
+    try:
         exchange("a", "b", src_fd=staging_fd, dst_fd=staging_fd)
     except OSError as err:
+        if err.errno not in _NOT_OFFERED:
+            raise
+        return False
+    return True
+
+
+def _require_links(staging_fd: int, directory: str) -> bool:
+    """Return False, as there is no swap; WorkspaceError where there are no hard links either."""
+    try:
+        os.link("a", "c", src_dir_fd=staging_fd, dst_dir_fd=staging_fd)
+    except OSError as err:
         raise WorkspaceError(
-            f"{directory}: its file system cannot swap two names in one step ({err.strerror}), "
-            "so nothing could be applied without the risk of losing work",
-            hint="move the project to a local file system such as ext4, xfs or btrfs",
+            f"{directory}: its file system can neither swap two names in one step nor make hard "
+            f"links ({err.strerror}), so nothing could be applied without the risk of losing work",
+            hint="move the project to a local file system such as ext4, xfs or btrfs, or take "
+            "the changes as a patch: glovebox apply --patch FILE",
         ) from err
-    finally:
-        for name in ("a", "b"):
-            os.unlink(name, dir_fd=staging_fd)
+    return False
 
 
 @contextmanager

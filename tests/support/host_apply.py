@@ -1,6 +1,6 @@
 """Applies a list of changes to a directory, told as files; run as a program it can be killed.
 
-``python -m tests.support.host_apply PROJECT FOLDER CONTENTS STEP`` dies by SIGKILL after STEP.
+``python -m tests.support.host_apply PROJECT FOLDER CONTENTS STEP [link]`` dies by SIGKILL after STEP.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from orchestrator.workspace.apply import OnStep, Target, commit_changes
 from orchestrator.workspace.compare import compare
 from orchestrator.workspace.contents import plain_node, read_node
 from orchestrator.workspace.judge import STAGING_PREFIX
-from orchestrator.workspace.node import Change, ChangeSet, Node, signature
+from orchestrator.workspace.node import Change, ChangeSet, Node, Outcome, signature
 from orchestrator.workspace.plan import Selection, make_plan
 from orchestrator.workspace.tree import Tree, open_tree
 
@@ -46,9 +46,9 @@ def changes_between(project: Path, contents: Path) -> list[Change]:
     return list(make_plan(ChangeSet("0" * 12, "overlay", str(project), ready), Selection()).changes)
 
 
-def target(project: Path, folder: Path) -> Target:
+def target(project: Path, folder: Path, *, swaps: bool | None = None) -> Target:
     """Return the project as a target with its journal in ``folder``."""
-    return Target(project, project.stat().st_ino, folder)
+    return Target(project, project.stat().st_ino, folder, swaps)
 
 
 def opener(contents: Path) -> Callable[[Change], object]:
@@ -66,21 +66,28 @@ def opener(contents: Path) -> Callable[[Change], object]:
 
 
 def apply_all(
-    project: Path, folder: Path, contents: Path, *, on_step: OnStep | None = None
-) -> dict[str, Node | None]:
+    project: Path,
+    folder: Path,
+    contents: Path,
+    *,
+    on_step: OnStep | None = None,
+    swaps: bool | None = None,
+) -> Outcome:
     """Make ``project`` look like ``contents``, by the book."""
     changes = changes_between(project, contents)
-    return commit_changes(target(project, folder), changes, opener(contents), on_step=on_step)
+    return commit_changes(
+        target(project, folder, swaps=swaps), changes, opener(contents), on_step=on_step
+    )
 
 
-def main(project: str, folder: str, contents: str, step: str) -> None:
+def main(project: str, folder: str, contents: str, step: str, way: str = "swap") -> None:
     """Apply, and die after a step."""
 
     def die(number: int) -> None:
         if number == int(step):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    apply_all(Path(project), Path(folder), Path(contents), on_step=die)
+    apply_all(Path(project), Path(folder), Path(contents), on_step=die, swaps=way == "swap")
 
 
 if __name__ == "__main__":

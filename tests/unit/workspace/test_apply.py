@@ -53,8 +53,8 @@ def test_project_becomes_what_was_wanted(sides):
     assert staging(project) == []
 
 
-def kill_at(step: int, sides: tuple[Path, Path, Path]) -> None:
-    arguments = [*map(str, sides), str(step)]
+def kill_at(step: int, sides: tuple[Path, Path, Path], way: str = "swap") -> None:
+    arguments = [*map(str, sides), str(step), way]
     died = subprocess.run(
         [sys.executable, "-m", "tests.support.host_apply", *arguments], cwd=ROOT, check=False
     )
@@ -198,3 +198,41 @@ def test_what_cannot_be_put_back_is_kept_and_told(sides):
     assert (project / "a").read_text() == "somebody's"
     assert [path.read_text() for path in staging(project)[0].iterdir()] == ["1"]
     assert read_journal(folder) is None
+
+
+@pytest.mark.parametrize("step", range(1, STEPS + 1))
+def test_apply_by_links_killed_at_any_step_is_finished_later(sides, step):
+    """The journal remembers the way, so that whoever goes on goes the same."""
+    project, folder, wanted = sides
+    kill_at(step, sides, "link")
+
+    journal = read_journal(folder)
+    assert journal is not None
+    assert not journal.swaps
+    with target(project, folder).open() as tree:
+        carry_out(tree, folder, journal)
+    finish(target(project, folder))
+
+    assert picture(project) == picture(wanted)
+    assert staging(project) == []
+
+
+@pytest.mark.parametrize("step", range(1, STEPS + 1, 3))
+def test_race_lost_by_links_puts_everything_back(sides, step):
+    """Without swaps the person's edit wins too."""
+    project, folder, wanted = sides
+    last = project / "zz/z/z/last"
+    write(project, {"zz/z/z/last": "before"})
+    write(wanted, {"zz/z/z/last": "after"})
+    before = picture(project)
+
+    def edit(number: int) -> None:
+        if number == step:
+            last.write_text("edited!")
+
+    with pytest.raises(WorkspaceError, match="everything was put back"):
+        apply_all(*sides, on_step=edit, swaps=False)
+
+    assert picture(project) == before | {"zz/z/z/last": "644 b'edited!'"}
+    assert read_journal(folder) is None
+    assert staging(project) == []

@@ -6,19 +6,20 @@ import pytest
 
 from orchestrator.workspace.commit import Committer, RaceLost
 from orchestrator.workspace.journal import Step
+from orchestrator.workspace.moves import Linking, Swapping
 from orchestrator.workspace.node import signature
 from orchestrator.workspace.tree import open_tree
 from tests.support.workspaces import picture, write
 
 
-@pytest.fixture
-def place(tmp_path: Path):
-    """A project, and a committer that works on it."""
+@pytest.fixture(params=[Swapping, Linking])
+def place(tmp_path: Path, request):
+    """A project, and a committer that works on it in each way."""
     root = tmp_path / "p"
     write(root, {"f": "old", "d/x": "1", "s/1": "new"})
     (root / "e").mkdir()
     with open_tree(root) as tree, tree.directory("s") as fd:
-        yield root, Committer(tree, fd, None)
+        yield root, Committer(tree, fd, request.param(fd), None)
 
 
 def steps(root: Path) -> dict[str, Step]:

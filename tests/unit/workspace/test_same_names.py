@@ -85,7 +85,9 @@ def test_two_links_to_one_file_do_not_make_a_host_careless(tmp_path):
 @pytest.mark.docker
 def test_invisible_variant_of_git_out_of_a_box_stays_there(any_desk):
     """A harmless name on this machine, a hook on another."""
-    workspace = any_desk.work(r"mkdir $'.g\xe2\x80\x8cit'; echo x > $'.g\xe2\x80\x8cit/config'; echo y > Y")
+    workspace = any_desk.work(
+        r"mkdir $'.g\xe2\x80\x8cit'; echo x > $'.g\xe2\x80\x8cit/config'; echo y > Y"
+    )
 
     changes = by_path(any_desk.look(workspace))
 

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.node import Change, Node, Signature
-from orchestrator.workspace.staging import Stager, check_exchange, open_staging, remove_staging
+from orchestrator.workspace.staging import Stager, can_swap, open_staging, remove_staging
 from orchestrator.workspace.tree import open_tree
 from tests.support.workspaces import write
 
@@ -101,7 +101,7 @@ def test_staging_directory_is_removed_with_its_files(stager, tmp_path):
 
 def test_exchange_is_tried_before_it_is_needed(stager):
     """The trial leaves nothing behind."""
-    check_exchange(stager.fd, "p")
+    assert can_swap(stager.fd, "p")
 
     assert os.listdir(stager.fd) == []  # noqa: PTH208 - by descriptor
 
