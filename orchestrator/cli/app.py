@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "image": ("orchestrator.cli.image:app", "Build and list sandbox images."),
     "home": ("orchestrator.cli.home:app", "List and remove the homes that projects keep."),
     "trust": ("orchestrator.cli.trust:trust", "Say whether a project's own image may be used."),
+    "pool": ("orchestrator.cli.pool:app", "Keep boxes ready for the next session."),
     "ps": ("orchestrator.cli.boxes:ps", "List running boxes."),
     "kill": ("orchestrator.cli.boxes:kill", "End a session's box."),
     "gc": ("orchestrator.cli.boxes:gc", "Remove what dead runs left in the engine."),

@@ -108,7 +108,7 @@ def run(
     settings = load_settings(paths.config / "config.yaml", os.environ)
     options = RunOptions(
         prompt=read_prompt(prompt, resuming=bool(resume or resume_latest)),
-        directory=_directory(cd),
+        directory=chosen_directory(cd),
         model=_model(model, settings),
         policies=tuple(policy or settings.policy),
         approve=approve,
@@ -123,10 +123,10 @@ def run(
         resume=resume,
         resume_latest=resume_latest,
         image=image or settings.image,
-        workspace=_mode(workspace or settings.workspace),
+        workspace=chosen_mode(workspace or settings.workspace),
         environment=read_environment(env or []),
         git_identity="none" if git_identity == "none" else "host",
-        add_dirs=tuple(_directory(path, flag="--add-dir") for path in add_dir or []),
+        add_dirs=tuple(chosen_directory(path, flag="--add-dir") for path in add_dir or []),
         tools=tuple(tools.split(",")) if tools else settings.tools,
         previews=tuple(parse_preview(port, None) for port in preview or []),
     )
@@ -188,7 +188,7 @@ def read_environment(given: list[str]) -> dict[str, str]:
     return found
 
 
-def _directory(given: Path, *, flag: str = "--cd") -> Path:
+def chosen_directory(given: Path, *, flag: str = "--cd") -> Path:
     directory = given.resolve()
     if not directory.is_dir():
         raise UsageError(f"{flag} {given}: expected a directory, found none")
@@ -209,7 +209,7 @@ def _on_ask(word: str) -> OnAsk:
     return "stop" if word == "stop" else "deny"
 
 
-def _mode(word: str | None) -> WorkspaceMode | None:
+def chosen_mode(word: str | None) -> WorkspaceMode | None:
     known: dict[str, WorkspaceMode] = {
         "overlay": "overlay",
         "copy": "copy",

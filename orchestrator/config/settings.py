@@ -8,13 +8,31 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.config.providers import ModelSettings, ProviderSettings
 from orchestrator.errors import ConfigError
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+class PoolSettings(BaseModel):
+    """Boxes that are kept ready for the next session of a project."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    size: Annotated[int, Field(ge=0, le=8)] = 0
+    """How many; 0 keeps none."""
+    idle: Annotated[str, Field(pattern=r"^[1-9]\d{0,5}(s|m|h)$")] = "15m"
+    """How long a pool stays after the last session, such as 90s, 15m or 2h."""
+
+    @property
+    def idle_seconds(self) -> float:
+        """``idle`` as a number."""
+        return float(self.idle[:-1]) * _SECONDS[self.idle[-1]]
 
 
 class Settings(BaseModel):
@@ -31,6 +49,8 @@ class Settings(BaseModel):
     image: str | None = None
     """Image of the box; None is the shipped one."""
     tools: tuple[str, ...] = ("read", "write", "edit", "bash")
+    pool: PoolSettings = PoolSettings()
+    """A warm pool for each project that a session worked on."""
     providers: dict[str, ProviderSettings] = Field(default_factory=dict)
     """Own names and base URLs of model servers."""
 
@@ -97,7 +117,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 def _nearest(steps: list[str]) -> str:
     """Return a hint where the last step looks like a name that may stand there."""
     forms: dict[int, type[BaseModel]] = {1: Settings, 3: ProviderSettings, 5: ModelSettings}
-    form = forms.get(len(steps))
+    form = PoolSettings if steps[0] == "pool" and len(steps) == 2 else forms.get(len(steps))
     known = list(form.model_fields) if form else []
     close = difflib.get_close_matches(steps[-1], known, n=1)
     return f"did you mean '{close[0]}'?" if close and close[0] != steps[-1] else ""

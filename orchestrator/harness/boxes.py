@@ -17,6 +17,7 @@ from orchestrator.workspace.bind import tidy_dead_binds
 from orchestrator.workspace.home import forget_lost_homes
 from orchestrator.workspace.orphans import remove_orphans
 from orchestrator.workspace.recover import recover
+from orchestrator.workspace.warmth import remove_unclaimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ async def sweep_boxes(paths: Paths) -> Swept:
     engine = await to_thread.run_sync(connect)
     try:
         boxes = await DockerLifecycle(engine).reap()
+        await to_thread.run_sync(remove_unclaimed, paths, engine)
         applies = await to_thread.run_sync(recover, paths, engine)
         await to_thread.run_sync(tidy_dead_binds, paths, engine)
         volumes = await to_thread.run_sync(remove_orphans, engine)

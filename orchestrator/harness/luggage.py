@@ -54,6 +54,13 @@ def with_read_roots(policy: EffectivePolicy, options: RunOptions) -> EffectivePo
     return replace(policy, read_roots=(*policy.read_roots, *target_names(options.add_dirs)))
 
 
+def brought_environment(options: RunOptions) -> dict[str, str]:
+    """Return every variable that comes along: what was given, and who commits; blocks."""
+    wanted = options.git_identity == "host"
+    identity = read_identity(options.directory) if wanted else {}
+    return {**git_variables(identity), **options.environment}
+
+
 @dataclass(frozen=True, slots=True)
 class Luggage:
     """What goes into the box beside the workspace."""
@@ -67,12 +74,8 @@ class Luggage:
     def tenant(self, workspace: WorkspaceSpec, prepared: Prepared) -> Tenant:
         """Return whose files the box works on, with every mount; blocks, call it from a thread."""
         mounts = (*prepared.mounts, *self._home(workspace, prepared), *self._directories(workspace))
-        environment = {**self._git(workspace), **self.options.environment}
+        environment = brought_environment(self.options)
         return Tenant(prepared.uid, prepared.gid, mounts, environment)
-
-    def _git(self, workspace: WorkspaceSpec) -> dict[str, str]:
-        wanted = self.options.git_identity == "host"
-        return git_variables(read_identity(workspace.directory) if wanted else {})
 
     def _home(self, workspace: WorkspaceSpec, prepared: Prepared) -> tuple[Mount, ...]:
         if self.policy.sandbox.home == "session" or prepared.mode == "none":

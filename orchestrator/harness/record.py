@@ -152,12 +152,17 @@ class Record:
 
 
 @contextmanager
-def open_record(options: RunOptions, paths: Paths) -> Iterator[Record]:
-    """Name a new session, or take an old one up under its lease."""
+def open_record(
+    options: RunOptions, paths: Paths, *, session: SessionId | None = None
+) -> Iterator[Record]:
+    """Name a new session, or take an old one up under its lease.
+
+    ``session`` is the id of a new one that has a box already.
+    """
     resuming = options.resume is not None or options.resume_latest
     store = _reopen(options, paths) if resuming else None
     record = Record(
-        session=store.header.id if store else SessionId(secrets.token_hex(6)),
+        session=store.header.id if store else session or SessionId(secrets.token_hex(6)),
         directory=options.directory,
         resumed=resuming,
         _paths=paths,

@@ -15,12 +15,11 @@ from anyio import to_thread
 
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine, connect
-from orchestrator.harness.box_spec import require_posture, service_specs
-from orchestrator.harness.image_uses import note_use
-from orchestrator.harness.images import box_image, with_source
-from orchestrator.harness.luggage import Luggage
+from orchestrator.harness.box_spec import service_specs
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.plan import RoomPlan
+from orchestrator.harness.pool.claimed import NO_CLAIM, Claim, Claimed
+from orchestrator.harness.raising import Raising
 from orchestrator.harness.tidying import tidying
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.sandbox.docker_driver import DockerLifecycle
@@ -33,8 +32,9 @@ from orchestrator.workspace.commit_set import BoxCommits
 from orchestrator.workspace.commits import read_commits
 from orchestrator.workspace.handover import read_changes
 from orchestrator.workspace.node import Change, ChangeSet, WorkspaceMode
-from orchestrator.workspace.opening import drop_workspace, prepare_workspace
+from orchestrator.workspace.opening import drop_workspace
 from orchestrator.workspace.recover import recover
+from orchestrator.workspace.warmth import remove_unclaimed
 from orchestrator.workspace.workspace import Workspace
 
 Note = Callable[[str], None]
@@ -76,58 +76,86 @@ class Room:
 
 @asynccontextmanager
 async def open_room(
-    options: RunOptions, policy: EffectivePolicy, paths: Paths, *, session: SessionId, note: Note
+    options: RunOptions,
+    policy: EffectivePolicy,
+    paths: Paths,
+    *,
+    session: SessionId,
+    note: Note,
+    claim: Claim = NO_CLAIM,
 ) -> AsyncIterator[Room]:
-    """Bring the box up; on leaving it is gone, whatever happened inside."""
-    plan = RoomPlan(options, policy, session)
+    """Bring the box up, or move into a warm one; on leaving it is gone, whatever happened inside.
+
+    A claimed box is of ``session`` already.
+    """
+    async with AsyncExitStack() as stack:
+        plan = RoomPlan(options, policy, session)
+        if claim.claimed is not None:
+            yield await _move_in(stack, plan, claim.claimed, note=note)
+        else:
+            room = await _bring_up(stack, plan, paths, note=note)
+            start = f"cold ({claim.why})" if claim.why else "cold"
+            room.posture = _with_start(room.posture, start)
+            yield room
+
+
+async def _move_in(stack: AsyncExitStack, plan: RoomPlan, claimed: Claimed, *, note: Note) -> Room:
+    """Return the room around a warm box; who claimed it closes what belongs to it."""
+    sweep = partial(remove_unclaimed, claimed.paths, claimed.engine)
+    await stack.enter_async_context(tidying(claimed.lifecycle, note, sweep))
+    stack.push_async_callback(_stop, claimed.lifecycle, claimed.session)
+    wanted = service_specs(plan.policy)
+    services = await stack.enter_async_context(
+        services_beside(claimed.session, wanted, engine=claimed.engine, box=claimed.box)
+    )
+    claimed.used = True
+    return Room(
+        session=claimed.session,
+        directory=plan.options.directory,
+        mode=claimed.workspace.site.record.mode,
+        image_digest=claimed.image_digest,
+        posture=_with_start(claimed.posture, "warm"),
+        services=services,
+        box=claimed.box,
+        workspace=claimed.workspace,
+        lifecycle=claimed.lifecycle,
+    )
+
+
+async def _bring_up(stack: AsyncExitStack, plan: RoomPlan, paths: Paths, *, note: Note) -> Room:
+    options, policy, session = plan.options, plan.policy, plan.session
     # Refused before anything is made.
     _ = plan.mode
-    async with AsyncExitStack() as stack:
-        engine = await to_thread.run_sync(lambda: connect(environ=os.environ))
-        stack.callback(engine.close)
-        lifecycle = DockerLifecycle(engine)
-        await stack.enter_async_context(tidying(lifecycle, note))
-        for line in await to_thread.run_sync(recover, paths, engine):
-            note(escape_terminal(line))
-        digest = await lifecycle.image_digest(plan.image)
-        wanted = plan.workspace()
-        workspace, prepared = await to_thread.run_sync(
-            lambda: prepare_workspace(wanted, paths=paths, engine=engine)
-        )
-        for line in prepared.notices:
-            note(escape_terminal(line))
-        unused = stack.enter_context(_Unused(session, paths, engine, resumed=_resumes(options)))
-        stack.push_async_callback(_stop, lifecycle, session)
-        luggage = Luggage(options, policy, paths=paths, engine=engine)
-        tenant = await to_thread.run_sync(lambda: luggage.tenant(wanted, prepared))
-        image = await to_thread.run_sync(
-            lambda: box_image(
-                engine,
-                plan.image,
-                sandbox=policy.sandbox,
-                ids=(tenant.uid, tenant.gid),
-                note=note,
-            )
-        )
-        box = await lifecycle.start(replace(plan.box(tenant), image=image.name))
-        note_use(paths, image.digest, image.of_digest)
-        posture = with_source(await box.probe(), image)
-        require_posture(policy, posture)
-        services = await stack.enter_async_context(
-            services_beside(session, service_specs(policy), engine=engine, box=box)
-        )
-        unused.used = True
-        yield Room(
-            session=session,
-            directory=options.directory,
-            mode=prepared.mode,
-            image_digest=digest,
-            posture=posture,
-            services=services,
-            box=box,
-            workspace=workspace,
-            lifecycle=lifecycle,
-        )
+    engine = await to_thread.run_sync(lambda: connect(environ=os.environ))
+    stack.callback(engine.close)
+    lifecycle = DockerLifecycle(engine)
+    sweep = partial(remove_unclaimed, paths, engine)
+    await stack.enter_async_context(tidying(lifecycle, note, sweep))
+    for line in await to_thread.run_sync(recover, paths, engine):
+        note(escape_terminal(line))
+    digest = await lifecycle.image_digest(plan.image)
+    raising = Raising(plan, paths, engine, lifecycle, note)
+    workspace, prepared = await raising.prepare()
+    for line in prepared.notices:
+        note(escape_terminal(line))
+    unused = stack.enter_context(_Unused(session, paths, engine, resumed=_resumes(options)))
+    stack.push_async_callback(_stop, lifecycle, session)
+    box, posture = await raising.start(prepared)
+    services = await stack.enter_async_context(
+        services_beside(session, service_specs(policy), engine=engine, box=box)
+    )
+    unused.used = True
+    return Room(
+        session=session,
+        directory=options.directory,
+        mode=prepared.mode,
+        image_digest=digest,
+        posture=posture,
+        services=services,
+        box=box,
+        workspace=workspace,
+        lifecycle=lifecycle,
+    )
 
 
 class _Unused:
@@ -147,6 +175,10 @@ class _Unused:
 
 def _resumes(options: RunOptions) -> bool:
     return options.resume is not None or options.resume_latest
+
+
+def _with_start(posture: Posture, start: str) -> Posture:
+    return replace(posture, facts={**posture.facts, "start": start})
 
 
 async def _stop(lifecycle: Lifecycle, session: SessionId) -> None:

@@ -36,6 +36,8 @@ from orchestrator.harness.keys import open_key_store
 from orchestrator.harness.luggage import check_environment, check_luggage, with_read_roots
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.plan import policy_of
+from orchestrator.harness.pool.beginning import begin_pool
+from orchestrator.harness.pool.claim import Claimant
 from orchestrator.harness.project import check_project
 from orchestrator.harness.project_image import ProjectAsker, ProjectImage
 from orchestrator.harness.record import Record, open_record
@@ -87,7 +89,9 @@ async def open_session(
     tools = {tool.definition.name: tool for tool in builtin_tools(options.tools)}
     keys = open_key_store(paths, os.environ)
     async with AsyncExitStack() as stack:
-        record = stack.enter_context(open_record(options, paths))
+        claimant = Claimant(options, policy, paths=paths, environ=os.environ, note=front.note)
+        claim = await stack.enter_async_context(claimant.claimed())
+        record = stack.enter_context(open_record(options, paths, session=claim.session))
         observe = front.observer(record.session)
         await _mend(record, paths, front)
 
@@ -107,8 +111,9 @@ async def open_session(
         # After the model: by now the keys it asked for are known.
         output = output_filter(options, keys)
         room = await stack.enter_async_context(
-            open_room(options, policy, paths, session=record.session, note=front.note)
+            open_room(options, policy, paths, session=record.session, note=front.note, claim=claim)
         )
+        begin_pool(options, settings.pool, paths, mode=room.mode, note=front.note)
         begin_record(record, policy, room, model=model.info.id, project=project)
         await stack.enter_async_context(signed_in_time(record.audit))
         tell_warnings(front, record)

@@ -45,6 +45,7 @@ class Connection:
         self._pulse: Pulse | None = None
         self._ready: Ready | None = None
         self._changed = anyio.Event()
+        self._beat = anyio.Event()
         self._closed = False
         self._ended = False
         self.calls = Calls(latest)
@@ -80,6 +81,12 @@ class Connection:
         self._closed = True
         self.calls.fail(BoxError("box: it was handed over"))
         return Held(self._attachment.detach(), sock, self.calls.latest)
+
+    async def answered(self, seconds: float) -> bool:
+        """Return True when the box answers a heartbeat, False when it does not within the time."""
+        with anyio.move_on_after(seconds):
+            await self._beat.wait()
+        return not self._closed and self._beat.is_set()
 
     async def greet(self, hello: bytes, listener: socket.socket | None) -> Ready:
         """Introduce the host and return when requests can go out."""
@@ -135,6 +142,7 @@ class Connection:
         self._lifeline.close()
         self._attachment.close()
         self._changed.set()
+        self._beat.set()
 
     def _take(self, frame: Frame) -> None:
         if frame.call != 0:
@@ -143,6 +151,7 @@ class Connection:
             self.calls.take(frame)
         elif frame.kind == PONG and self._pulse is not None:
             self._pulse.heard = time.monotonic()
+            self._beat.set()
         elif frame.kind == READY and self._ready is None:
             self._ready = parse_ready(frame.payload)
             self._changed.set()

@@ -123,11 +123,23 @@ class DockerLifecycle:
         del self._started[session]
         return HandedBox(started.container, started.facts, held)
 
+    def is_up(self, session: SessionId) -> bool:
+        """Say whether a box that was started here is still connected."""
+        started = self._started.get(session)
+        connection = started.connection if started is not None else None
+        return connection is not None and connection.calls.failure is None
+
     def take_over(self, spec: BoxSpec, handed: HandedBox) -> Box:
         """Go on with a box that another process started from an equal spec."""
         connection = Connection.take_over(handed.held, self._heart)
         self._started[spec.session] = Started(handed.container, connection, handed.facts)
         return Box(spec, connection.calls, handed.facts)
+
+    async def answers(self, session: SessionId, seconds: float) -> bool:
+        """Say whether a box that was taken over answers the heartbeat within the time."""
+        started = self._started.get(session)
+        connection = started.connection if started is not None else None
+        return connection is not None and await connection.answered(seconds)
 
     async def image_digest(self, image: str) -> Digest:
         """Return the content digest the image name stands for; EngineError when it is missing."""

@@ -28,7 +28,8 @@ def settle_in(session: SessionId, *, paths: Paths, engine: Engine) -> OverlayWor
     why = workspace.stale()
     if why:
         raise WorkspaceError(f"session {session}: {why}")
-    own = record.model_copy(update={"warm": False, "started_ns": started})
+    # Looked at again, since the check finds hidden files by other names as well.
+    own = workspace.site.record.model_copy(update={"warm": False, "started_ns": started})
     save_record(folder, own)
     return OverlayWorkspace(Site(own, folder, engine, workspace.site.labels))
 

@@ -31,7 +31,7 @@ def test_nobody_waits_for_the_reaper():
 
     async def scene():
         lifecycle = Slow()
-        async with tidying(lifecycle, pytest.fail):
+        async with tidying(lifecycle, pytest.fail, lambda: None):
             await anyio.lowlevel.checkpoint()
             assert not lifecycle.reaped
             lifecycle.let.set()
@@ -46,7 +46,7 @@ def test_failure_is_told():
     async def scene():
         notes = []
         lifecycle = Slow(EngineError("engine: \x1b busy"))
-        async with tidying(lifecycle, notes.append):
+        async with tidying(lifecycle, notes.append, pytest.fail):
             lifecycle.let.set()
         return notes
 
@@ -62,7 +62,7 @@ def test_error_of_the_block_stays_what_it_is():
     async def scene():
         lifecycle = Slow()
         lifecycle.let.set()
-        async with tidying(lifecycle, pytest.fail):
+        async with tidying(lifecycle, pytest.fail, lambda: None):
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -1,0 +1,23 @@
+"""An offer whose box is a pair of sockets."""
+
+import socket
+from contextlib import closing
+
+import pytest
+
+from orchestrator.engine.lease import Lease
+from orchestrator.harness.pool.offer import Offer
+from orchestrator.sandbox.handoff import HandedBox, Held
+from orchestrator.schema.ids import SessionId
+from orchestrator.schema.posture import Posture
+
+
+@pytest.fixture
+def offer(tmp_path):
+    lifeline, calls = socket.socketpair()
+    held = Held(lifeline, calls, 7)
+    handed = HandedBox("c0ffee", {"image_digest": "sha256:1"}, held)
+    posture = Posture({"seccomp": True}, {"uid": "1000"})
+    made = Offer(SessionId("00feed00beef"), handed, posture, Lease.take(tmp_path / "lease"))
+    with closing(made):
+        yield made

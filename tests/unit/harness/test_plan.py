@@ -1,0 +1,56 @@
+"""What is asked for follows from options and policy alone."""
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.errors import ConfigError
+from orchestrator.harness.box_spec import Tenant
+from orchestrator.harness.plan import RoomPlan, policy_of
+from orchestrator.schema.ids import SessionId
+
+
+def plan(options, paths, **more):
+    run = options(**more)
+    return RoomPlan(run, policy_of(run, paths), SessionId("00feed00beef"))
+
+
+def test_mode_is_policys_unless_asked(options, paths):
+    """And then only among what policy offers."""
+    assert plan(options, paths).mode == "overlay"
+    assert plan(options, paths, workspace="none").mode == "none"
+
+
+def test_mode_that_policy_does_not_offer_is_refused(options, paths):
+    """With the key that decides."""
+    paths.config.mkdir()
+    text = "version: 1\nname: mine\nworkspace: {modes: [overlay, copy]}\n"
+    (paths.config / "policy.yaml").write_text(text)
+
+    with pytest.raises(ConfigError, match="--workspace bind") as caught:
+        _ = plan(options, paths, workspace="bind").mode
+
+    assert "workspace.modes" in caught.value.hint
+
+
+def test_image_is_the_flags_then_policys_then_our_own(options, paths):
+    """The shipped one is named by its content."""
+    assert plan(options, paths, image="debian").image == "debian"
+    ours = plan(options, paths)
+    named = replace(
+        ours, policy=replace(ours.policy, sandbox=replace(ours.policy.sandbox, image="x"))
+    )
+
+    assert ours.image.startswith("glovebox/sandbox:")
+    assert named.image == "x"
+
+
+def test_spec_carries_policy_and_tenant(options, paths):
+    """Equal plans ask for equal boxes."""
+    made = plan(options, paths)
+    tenant = Tenant(1000, 1001, ())
+
+    assert made.box(tenant) == plan(options, paths).box(tenant)
+    assert made.box(tenant).gid == 1001
+    assert made.workspace(warm=True).warm
+    assert made.workspace().hidden == made.policy.workspace.hidden
