@@ -14,13 +14,30 @@ import typer
 
 from orchestrator.config.paths import paths_from
 from orchestrator.harness.boxes import end_box, running_boxes, sweep_boxes
+from orchestrator.harness.control_client import find_running, joined
+from orchestrator.harness.control_protocol import VERSION, Hello, ProcessRow
 from orchestrator.schema.terminal_text import escape_terminal
+
+SHOWN = 160
+"""Characters of one line; ``--json`` has all of it."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-def ps(as_json: Json = False) -> None:
-    """List the boxes of all sessions in the engine."""
+def ps(
+    session: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[SESSION]",
+            help="Session id or the beginning of one, to list what its agent keeps running.",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the boxes of all sessions in the engine, or the processes kept in one."""
+    if session is not None:
+        _print_processes(anyio.run(_processes, session), as_json=as_json)
+        return
     boxes = running_boxes()
     if as_json:
         rows = [{"session": box.session, "container": box.id, "state": box.state} for box in boxes]
@@ -32,6 +49,27 @@ def ps(as_json: Json = False) -> None:
         )
     if not boxes:
         sys.stderr.write("no boxes\n")
+
+
+async def _processes(session: str) -> list[ProcessRow]:
+    paths = paths_from(os.environ, Path.home())
+    found, path = find_running(session, Path.cwd(), paths, environ=os.environ)
+    async with joined(found, path, Hello(version=VERSION, via="processes")) as control:
+        return control.processes
+
+
+def _print_processes(rows: list[ProcessRow], *, as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(json.dumps({"processes": [row.model_dump() for row in rows]}) + "\n")
+        return
+    for row in rows:
+        state = "runs" if row.running else f"exit {row.exit_code}"
+        if row.signal is not None:
+            state = f"signal {row.signal}"
+        text = f"{row.handle:14} {state:10} {row.command}"
+        sys.stdout.write(escape_terminal(text[:SHOWN]) + "\n")
+    if not rows:
+        sys.stderr.write("its agent keeps no process running\n")
 
 
 def kill(

@@ -16,6 +16,7 @@ from orchestrator.harness.control_protocol import (
     ANSWER_S,
     VERSION,
     Hello,
+    ProcessRow,
     Ready,
     control_paths,
     parse,
@@ -77,6 +78,11 @@ class Control:
                 f"socket, this program {VERSION}",
                 hint="use the program that the session was started with",
             )
+
+    @property
+    def processes(self) -> list[ProcessRow]:
+        """What the agent keeps running, where this process came for that."""
+        return self._ready.processes or [] if self._ready is not None else []
 
     async def open_stream(self, target: StreamTarget) -> BoxStream:
         """Return a stream into the session's box; StreamRefusedError where there is none."""

@@ -44,8 +44,18 @@ class Hello(_Message):
     """The caller's first words."""
 
     version: int
-    via: Literal["attach", "preview"]
+    via: Literal["attach", "preview", "processes"]
     preview: Preview | None = None
+
+
+class ProcessRow(_Message):
+    """One process that the agent keeps running."""
+
+    handle: str
+    command: str
+    running: bool
+    exit_code: int | None = None
+    signal: int | None = None
 
 
 class Ready(_Message):
@@ -55,6 +65,8 @@ class Ready(_Message):
     session: str
     error: str | None = None
     """Why it serves nobody."""
+    processes: list[ProcessRow] | None = None
+    """For who came for them; all text is redacted, and the box's."""
 
 
 class TerminalOrder(_Message):

@@ -14,6 +14,7 @@ from orchestrator.harness.control_protocol import (
     VERSION,
     Hello,
     OpenOrder,
+    ProcessRow,
     Ready,
     parse,
 )
@@ -24,6 +25,7 @@ from orchestrator.sandbox.frames import HELLO, MAX_CALLS, OPEN, READY, Frame
 from orchestrator.sandbox.link import Link
 from orchestrator.sandbox.served_stream import ServedStream
 from orchestrator.schema.ids import SessionId
+from orchestrator.schema.request import ProcessList
 from orchestrator.schema.stream import TerminalSize
 
 _CREDENTIALS = struct.Struct("3i")
@@ -78,6 +80,7 @@ class Talk:
                     f"the caller {hello.version}"
                 )
             self._person = Person(person.uid, person.pid, hello.via)
+            processes = await self._processes() if hello.via == "processes" else None
             if hello.preview is not None:
                 body = {**hello.preview.model_dump(), "who": self._person.body()}
                 await self._access.note("preview_start", body)
@@ -85,7 +88,7 @@ class Talk:
             self._say(error.message)
             return
         self._hello = hello
-        self._say(None)
+        self._say(None, processes)
         try:
             await self._over.wait()
         finally:
@@ -94,8 +97,24 @@ class Talk:
                     body = {"port": hello.preview.port, **self._count.body()}
                     await self._access.note("preview_end", body)
 
-    def _say(self, error: str | None) -> None:
-        ready = Ready(version=VERSION, session=self._session, error=error)
+    async def _processes(self) -> list[ProcessRow]:
+        outcome = await self._access.box.execute(ProcessList())
+        if outcome.error is not None:
+            raise BoxError(outcome.error)
+        scrub = self._access.output.scrub
+        return [
+            ProcessRow(
+                handle=row["handle"],
+                command=scrub(row["command"]),
+                running=row["running"],
+                exit_code=row["exit_code"],
+                signal=row["signal"],
+            )
+            for row in outcome.data["processes"]
+        ]
+
+    def _say(self, error: str | None, processes: list[ProcessRow] | None = None) -> None:
+        ready = Ready(version=VERSION, session=self._session, error=error, processes=processes)
         self._link.send(0, READY, ready.model_dump_json().encode())
 
     def _take(self, frame: Frame) -> None:
@@ -130,7 +149,7 @@ class Talk:
         """Open what the caller said in its hello that it came for, and nothing else."""
         preview = self._hello.preview if self._hello is not None else None
         terminal = order.to.terminal
-        if terminal is not None and preview is None:
+        if terminal is not None and self._person.via == "attach":
             size = TerminalSize(terminal.columns, terminal.rows)
             return await self._access.open_terminal(size, self._person, command=terminal.command)
         if preview is not None and order.to.tcp == preview.port:

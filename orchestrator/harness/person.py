@@ -17,7 +17,7 @@ from anyio import to_thread
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.records import AuditSink
 from orchestrator.harness.box_spec import WORKDIR
-from orchestrator.sandbox.driver import BoxStream, StreamOpener
+from orchestrator.sandbox.driver import BoxStream, RunningBox
 from orchestrator.schema.stream import StreamEnd, TcpTarget, TerminalSize, TerminalTarget
 from orchestrator.terminal.recording import Recording
 
@@ -48,7 +48,7 @@ class Person:
 class PersonalAccess:
     """One session's terminals and ports, for whoever may have them."""
 
-    box: StreamOpener
+    box: RunningBox
     audit: AuditSink
     output: OutputFilter
     recordings: Path

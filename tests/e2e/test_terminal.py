@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.terminals import Seat, strange
-from tests.support.world import GLOVEBOX, bash
+from tests.support.world import GLOVEBOX, bash, call
 
 pytestmark = pytest.mark.docker
 
@@ -141,6 +141,26 @@ def test_attach_joins_a_running_session(world, sit):
     assert {"from-agent", "from-person"} <= {row["path"] for row in changed}
     assert [body["who"]["via"] for body in records(world, "terminal_start")] == ["attach"] * 2
     assert len(records(world, "terminal_end")) == 2
+
+
+def test_processes_that_an_agent_keeps_are_listed(world):
+    """From another process of the same user."""
+    start = call("process", action="start", command="sleep 4242")
+    model = world.script(start, bash("sleep 30"), {"text": "done"})
+    process = world.start("run", "x", "-m", model, "--json", "--tools", "bash,process")
+    judged = 0
+    for line in process.stdout:
+        judged += json.loads(line)["type"] == "decision"
+        if judged == 2:
+            break
+    listed = world.run("ps", world.session(), "--json")
+    shown = world.run("ps", world.session()[:8])
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+
+    [row] = json.loads(listed.out)["processes"]
+    assert (row["command"], row["running"]) == ("sleep 4242", True)
+    assert shown.out.split()[1:] == ["runs", "sleep", "4242"]
 
 
 def test_terminal_is_restored_when_this_program_is_told_to_end(world, sit):

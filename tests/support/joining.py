@@ -21,8 +21,9 @@ from orchestrator.sandbox.scripted import Reply, ScriptedBox
 from orchestrator.schema.ids import SessionId
 
 SESSION = SessionId("0123456789ab")
-COMMANDS = {"bash": Reply("$ ", echoes=True), "ls": Reply("a b\n", exit_code=3)}
 SECRET = "correct-horse-battery"
+COMMANDS = {"bash": Reply("$ ", echoes=True), "ls": Reply("a b\n", exit_code=3)}
+COMMANDS[f"serve --key {SECRET}"] = Reply(seconds=60.0)
 
 
 @dataclass

@@ -10,10 +10,11 @@ from orchestrator.errors import BoxError, SessionError
 from orchestrator.harness.control_client import find_running, joined
 from orchestrator.harness.control_protocol import Hello, Preview
 from orchestrator.sandbox.driver import StreamRefusedError
+from orchestrator.schema.request import ProcessStart
 from orchestrator.schema.stream import TcpTarget, TerminalSize, TerminalTarget
 from orchestrator.sessions.entry import SessionHeader
 from orchestrator.sessions.store import SessionStore
-from tests.support.joining import SESSION, join
+from tests.support.joining import SECRET, SESSION, join
 from tests.support.joining import session as up
 
 ATTACH = Hello(version=1, via="attach")
@@ -86,6 +87,23 @@ def test_preview_reaches_its_port_and_no_other(tmp_path):
         assert session.records("terminal_start") == []
 
     join(tmp_path, scene, ports={80: b"page", 81: b"secret"})
+
+
+def test_processes_are_listed_and_nothing_else_is_given(tmp_path):
+    """Redacted, since a command may hold a secret."""
+
+    async def scene(session):
+        start = ProcessStart(f"serve --key {SECRET}", "/workspace")
+        await session.box.execute(start)
+        async with joined(SESSION, session.path, Hello(version=1, via="processes")) as control:
+            [row] = control.processes
+            assert row.running
+            assert row.command.startswith("serve --key [redacted:")
+            for target in (TcpTarget(80), terminal()):
+                with pytest.raises(StreamRefusedError, match="something else"):
+                    await control.open_stream(target)
+
+    join(tmp_path, scene, ports={80: b"page"})
 
 
 def test_terminal_caller_reaches_no_port(tmp_path):
