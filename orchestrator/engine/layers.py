@@ -75,16 +75,16 @@ def ensure_layer(engine: Engine, recipe: Recipe, progress: Callable[[str], None]
     Raises EngineError for an image that is missing, of another platform, or that does not keep
     what is put into it.
     """
-    base, shipped = _inspect(engine, recipe.of), _inspect(engine, recipe.runtime)
+    base = _inspect(engine, recipe.of)
     digest = Digest(base["Id"])
     user = recipe.user
     if digest == recipe.runtime and (user.uid, user.gid) == SHIPPED_USER:
         return BoxImage(recipe.of, digest, recipe.of, digest)
-    _check_platform(recipe.of, base, shipped)
     name = recipe.layer_name(digest)
     found = present_image(engine, name)
     labels = (found or {}).get("Config", {}).get("Labels") or {}
     if found is None or labels.get(OF_DIGEST_LABEL) != digest:
+        _check_platform(recipe.of, base, _inspect(engine, recipe.runtime))
         progress(f"making {recipe.of} ready for the box (once)")
         _make(engine, recipe, base, name)
         found = _inspect(engine, name)

@@ -16,6 +16,7 @@ from orchestrator.engine.client import connect
 from orchestrator.engine.image_context import sandbox_image_name
 from orchestrator.errors import GloveboxError
 from orchestrator.harness.box_spec import WORKDIR, Tenant, box_spec
+from orchestrator.harness.images import box_image
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.load import load_policy
 from orchestrator.sandbox.docker_driver import DockerLifecycle
@@ -62,7 +63,16 @@ async def _posture(policy: EffectivePolicy, environ: Mapping[str, str]) -> Postu
             os.getegid() or _PLAIN_UID,
             (Mount("tmpfs", "", WORKDIR, size=_WORKSPACE),),
         )
-        box = await lifecycle.start(box_spec(policy, tenant, session=session, image=image))
+        made = await to_thread.run_sync(
+            lambda: box_image(
+                engine,
+                image,
+                sandbox=policy.sandbox,
+                ids=(tenant.uid, tenant.gid),
+                note=lambda _line: None,
+            )
+        )
+        box = await lifecycle.start(box_spec(policy, tenant, session=session, image=made.name))
         return await box.probe()
     finally:
         with anyio.CancelScope(shield=True):

@@ -46,6 +46,8 @@ def box_image(
     ready = prepared_image(engine, named, sandbox=sandbox, note=note)
     recipe = Recipe(ready, shipped, BoxUser(*ids, USER_NAME, HOME, SHELL), WORKDIR)
     made = ensure_layer(engine, recipe, lambda line: note(escape_terminal(line)))
+    if ready == named:
+        return made
     return replace(made, of=named, of_digest=image_digest(engine, named))
 
 

@@ -1,4 +1,7 @@
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -107,3 +110,41 @@ def test_missing_image_is_named(engine, shipped):
     """Whoever asked for it knows which one."""
     with pytest.raises(EngineError, match="glovebox-test/none:x: the engine does not have it"):
         ensure_layer(engine, replace(RECIPE, of="glovebox-test/none:x", runtime=shipped), print)
+
+
+MUSL = Path("/lib/ld-musl-x86_64.so.1")
+GREETING = r"""
+#include <pwd.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(void) { printf("%s of musl\n", getpwuid(getuid())->pw_name); return 0; }
+"""
+
+
+@pytest.mark.docker
+@pytest.mark.skipif(
+    not (MUSL.exists() and shutil.which("musl-gcc")),
+    reason="needs Debian's musl-tools on this machine",
+)
+def test_image_of_another_c_library_becomes_a_box(
+    engine, sandbox_image, runtime_directory, tmp_path
+):
+    """Its programs keep their own loader and library; the glove has its own."""
+    (tmp_path / "greet.c").write_text(GREETING)
+    build = ["musl-gcc", "-o", tmp_path / "greet", tmp_path / "greet.c"]
+    subprocess.run(build, check=True)
+    program = (tmp_path / "greet").read_bytes()
+    assert b"ld-musl" in program
+    entries = {
+        "bin": None,
+        "bin/greet": program,
+        "lib": None,
+        "lib/ld-musl-x86_64.so.1": MUSL.read_bytes(),
+    }
+    with (
+        imported_image(engine, entries) as image,
+        gloved(engine, image, runtime=sandbox_image) as layer,
+    ):
+        found = Stage(engine, layer, runtime_directory).output("greet; echo /lib/*")
+
+    assert found == "agent of musl\n/lib/ld-musl-x86_64.so.1\n"
