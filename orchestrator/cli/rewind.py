@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -16,25 +15,12 @@ import typer
 
 from orchestrator.cli.rewind_list import turn_lines
 from orchestrator.config.paths import Paths, paths_from
-from orchestrator.engine.client import connect
-from orchestrator.errors import SessionError, UsageError, WorkspaceError
-from orchestrator.harness.rewind_plan import (
-    Aim,
-    What,
-    is_target,
-    plan_rewind,
-    plan_undo,
-)
-from orchestrator.harness.rewind_turns import turns_of
-from orchestrator.harness.rewinding import RewindDone, finish_rewind, rewind_session
+from orchestrator.errors import SessionError, UsageError
+from orchestrator.harness.resting import RestingSession, open_resting
+from orchestrator.harness.rewind_plan import What, is_target
+from orchestrator.harness.rewinding import RewindDone
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.sessions.finding import find_session, list_sessions
-from orchestrator.sessions.store import SessionStore
-from orchestrator.workspace.opening import load_workspace
-from orchestrator.workspace.recover import recover
-from orchestrator.workspace.rewind import FileHistory
-from orchestrator.workspace.snapshots_words import Snapshot
-from orchestrator.workspace.workspace import Workspace
 
 HIDDEN_KINDS = frozenset({"below"})
 
@@ -75,91 +61,53 @@ def rewind(
         raise UsageError("rewind: expected one of --files, --conversation and --both, got more")
     session, target = _sort_out(first, second)
     what: What = "files" if files else "conversation" if conversation else "both"
-    with _opened(session, cd) as place:
-        if show_list or (target is None and not undo):
-            place.show(as_json=as_json)
-            return 0
-        aim = place.aim_back() if undo else place.aim(str(target), what)
-        done = anyio.run(place.carry_out, aim)
-        place.tell(done, as_json=as_json)
+    paths = paths_from(os.environ, Path.home())
+    file = _file_of(session, cd, paths)
+
+    async def act() -> None:
+        async with open_resting(file, paths) as resting:
+            _say(escape_terminal(line) for line in resting.mended)
+            if show_list or (target is None and not undo):
+                await _show(resting, as_json=as_json)
+            else:
+                done = await (resting.undo() if undo else resting.rewind(str(target), what))
+                _tell(resting, done, as_json=as_json)
+
+    anyio.run(act)
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """One session that does not run, its file open."""
+async def _show(resting: RestingSession, *, as_json: bool) -> None:
+    """Print the turns of the conversation, and the snapshots beside them."""
+    turns, snapshots = resting.turns(), await resting.snapshots()
+    if as_json:
+        shown = [asdict(item) for item in snapshots if item.moment.kind not in HIDDEN_KINDS]
+        rows = [asdict(turn) for turn in turns]
+        _print([json.dumps({"session": resting.id, "turns": rows, "snapshots": shown})])
+        return
+    _print(turn_lines(turns, snapshots))
+    if snapshots:
+        used = await resting.used_bytes()
+        _say([f"{len(snapshots)} snapshots keep {used / 2**20:.1f} MiB of files"])
 
-    store: SessionStore
-    workspace: Workspace | None
-    paths: Paths
 
-    def snapshots(self) -> list[Snapshot]:
-        """Return the snapshots; none where the session has no workspace, or one without."""
-        if self.workspace is None:
-            return []
-        history = FileHistory(self.workspace)
-        return history.snapshots() if history.is_kept else []
-
-    def aim(self, target: str, what: What) -> Aim:
-        """Return what the target stands for."""
-        if what != "conversation":
-            self._require_files()
-        return plan_rewind(target, what, tree=self.store.tree, snapshots=self.snapshots())
-
-    def aim_back(self) -> Aim:
-        """Return the way back from the newest rewind."""
-        aim = plan_undo(self.store.tree)
-        if aim.snapshot is not None:
-            self._require_files()
-        return aim
-
-    def _require_files(self) -> None:
-        if self.workspace is None:
-            raise WorkspaceError(
-                f"session {self.store.header.id}: it has no files in a box any more: nothing was "
-                "changed, or all was applied or discarded",
-                hint="--conversation goes back without them",
-            )
-        FileHistory(self.workspace).require_kept()
-
-    async def carry_out(self, aim: Aim) -> RewindDone:
-        """Rewind."""
-        return await rewind_session(self.store, self.workspace, aim, paths=self.paths)
-
-    def show(self, *, as_json: bool) -> None:
-        """Print the turns of the conversation, and the snapshots beside them."""
-        turns, snapshots = turns_of(self.store.tree), self.snapshots()
-        if as_json:
-            shown = [asdict(item) for item in snapshots if item.moment.kind not in HIDDEN_KINDS]
-            rows = [asdict(turn) for turn in turns]
-            _print(
-                [json.dumps({"session": self.store.header.id, "turns": rows, "snapshots": shown})]
-            )
-            return
-        _print(turn_lines(turns, snapshots))
-        if self.workspace is not None and snapshots:
-            used = FileHistory(self.workspace).used_bytes()
-            _say([f"{len(snapshots)} snapshots keep {used / 2**20:.1f} MiB of files"])
-
-    def tell(self, done: RewindDone, *, as_json: bool) -> None:
-        """Say what was done, and how to go on or back."""
-        session = self.store.header.id
-        _say(escape_terminal(notice) for notice in done.notices)
-        if done.dropped:
-            _say([f"{len(done.dropped)} old snapshots were dropped: they needed too much space"])
-        if as_json:
-            aim = asdict(done.aim)
-            _print([json.dumps({"session": session, **aim, "before": done.before})])
-            return
-        where = f"the end of turn {done.aim.turn}" if done.aim.turn else "the start"
-        words = {"both": "files and conversation are", "files": "the files are"}
-        _print([f"{words.get(done.aim.what, 'the conversation is')} back at {where}"])
-        _say(
-            [
-                f"undo it with `glovebox rewind {session} --undo`",
-                f"go on with `glovebox run --resume {session} PROMPT`",
-            ]
-        )
+def _tell(resting: RestingSession, done: RewindDone, *, as_json: bool) -> None:
+    """Say what was done, and how to go on or back."""
+    _say(escape_terminal(notice) for notice in done.notices)
+    if done.dropped:
+        _say([f"{len(done.dropped)} old snapshots were dropped: they needed too much space"])
+    if as_json:
+        _print([json.dumps({"session": resting.id, **asdict(done.aim), "before": done.before})])
+        return
+    where = f"the end of turn {done.aim.turn}" if done.aim.turn else "the start"
+    words = {"both": "files and conversation are", "files": "the files are"}
+    _print([f"{words.get(done.aim.what, 'the conversation is')} back at {where}"])
+    _say(
+        [
+            f"undo it with `glovebox rewind {resting.id} --undo`",
+            f"go on with `glovebox run --resume {resting.id} PROMPT`",
+        ]
+    )
 
 
 def _sort_out(first: str | None, second: str | None) -> tuple[str | None, str | None]:
@@ -172,26 +120,6 @@ def _sort_out(first: str | None, second: str | None) -> tuple[str | None, str | 
             hint="see both with `glovebox rewind --list`",
         )
     return first, second
-
-
-@contextmanager
-def _opened(prefix: str | None, directory: Path) -> Iterator[_Place]:
-    """Open a session alone, with whatever was cut off in it mended first."""
-    paths = paths_from(os.environ, Path.home())
-    store = SessionStore.open(_file_of(prefix, directory, paths))
-    try:
-        with closing(connect()) as engine:
-            _say(escape_terminal(line) for line in recover(paths, engine))
-            try:
-                workspace = load_workspace(store.header.id, paths=paths, engine=engine)
-            except WorkspaceError:
-                yield _Place(store, None, paths)
-                return
-            if anyio.run(lambda: finish_rewind(store, workspace, paths=paths)) is not None:
-                _say(["a rewind that was cut off is now finished"])
-            yield _Place(store, workspace, paths)
-    finally:
-        store.close()
 
 
 def _file_of(prefix: str | None, directory: Path, paths: Paths) -> Path:

@@ -6,7 +6,8 @@ import anyio
 import pytest
 
 from orchestrator.config.settings import Settings
-from orchestrator.errors import AuditUnavailable, SessionError
+from orchestrator.errors import AuditUnavailable, SessionBusy, SessionError
+from orchestrator.harness.resting import open_resting
 from orchestrator.harness.rewind_plan import plan_rewind, plan_undo
 from orchestrator.harness.rewinding import (
     JOURNAL,
@@ -116,3 +117,31 @@ def test_journal_that_cannot_be_read_is_named(rest):
 
     with pytest.raises(SessionError, match=r"rewind\.json"):
         anyio.run(lambda: mend_rewind(rest.store, rest.paths))
+
+
+def test_front_door_goes_back_between_two_runs(rest):
+    """By one object: look, go, take it back."""
+    file = rest.store.path
+    rest.store.close()
+
+    async def visit():
+        async with open_resting(file, rest.paths) as resting:
+            assert [turn.number for turn in resting.turns()] == [0, 1, 2, 3]
+            kept = [item.number for item in await resting.snapshots()]
+            await resting.rewind("1", "files")
+            first = sorted(p.name for p in rest.upper.iterdir())
+            await resting.undo()
+            return kept, first, sorted(p.name for p in rest.upper.iterdir())
+
+    assert anyio.run(visit) == ([1, 2, 3], ["a"], ["b"])
+
+
+def test_session_that_somebody_has_open_is_left_alone(rest):
+    """Its holder is named."""
+
+    async def visit():
+        async with open_resting(rest.store.path, rest.paths):
+            raise AssertionError
+
+    with pytest.raises(SessionBusy, match="process"):
+        anyio.run(visit)

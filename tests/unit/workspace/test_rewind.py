@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.plan import Selection
@@ -65,6 +67,35 @@ class Turns:
         self.desk.begun.pop()
         self.history = FileHistory(self.workspace)
         return self.prepared
+
+
+NAMES = st.sampled_from(["app.py", "old", "old/a.txt", "src", "link", "x", "y", "d", "d/x", "d/y"])
+ALONE = st.sampled_from(
+    [
+        "rm -rf '{0}'",
+        "mkdir -p '{0}'",
+        "echo $RANDOM > '{0}'",
+        "echo $RANDOM >> '{0}'",
+        "head -c 70000 /dev/urandom > '{0}'",
+        "chmod 640 '{0}'",
+        "chmod 751 '{0}'",
+        "touch -d @1234567890 '{0}'",
+        "mkfifo '{0}'",
+        "truncate -s 0 '{0}'",
+    ]
+)
+PAIRED = st.sampled_from(
+    ["mv -T '{0}' '{1}'", "cp -a '{0}' '{1}'", "ln '{0}' '{1}'", "ln -s '{0}' '{1}'"]
+)
+EFFECTS = st.one_of(
+    st.builds(str.format, ALONE, NAMES), st.builds(str.format, PAIRED, NAMES, NAMES)
+)
+
+
+def script(effects: list[str]) -> str:
+    """Run the effects one after the other; one that is not possible is passed over."""
+    # A pipe that nobody reads would hold the script up for good.
+    return "\n".join(f"timeout 2 bash -c {effect!r} 2>/dev/null || :" for effect in effects)
 
 
 @pytest.fixture
@@ -161,3 +192,29 @@ def test_mode_without_snapshots_says_why(desk, mode):
     assert not FileHistory(workspace).is_kept
     with pytest.raises(WorkspaceError, match=f"mode {mode} has no snapshots"):
         FileHistory(workspace).snapshots()
+
+
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.lists(EFFECTS, min_size=1, max_size=8), min_size=2, max_size=4), st.randoms())
+def test_whatever_was_done_any_turn_comes_back(desk, scripts, random):
+    """Random effects in a real box; every turn, in random order, with its own picture."""
+    turns = Turns(desk)
+    turns.play(*(f"{script(effects)}\necho {n} > turn" for n, effects in enumerate(scripts)))
+
+    order = list(turns.pictures)
+    random.shuffle(order)
+    for turn in order:
+        turns.rewind(turn)
+        assert turns.look().split("\n") == turns.pictures[turn].split("\n"), (turn, scripts)
+
+
+def test_large_file_is_stored_only_when_it_changed(turns):
+    """What a turn costs is what it changed, whatever else the session made before."""
+    turns.play("head -c 30000000 /dev/urandom > big", "echo small > small", "mv big moved")
+
+    contents = turns.workspace.site.folder / "snapshots" / "contents"
+    assert sum(path.stat().st_size for path in contents.iterdir()) < 31_000_000
+    turns.rewind(1)
+    assert turns.look() == turns.pictures[1]
