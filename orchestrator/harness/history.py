@@ -21,6 +21,9 @@ from orchestrator.workspace.rewind import FileHistory
 from orchestrator.workspace.snapshots import Taken
 from orchestrator.workspace.snapshots_words import Moment
 
+READERS = frozenset({"read", "grep", "find", "ls"})
+"""Tools that change no file; where looking is costly, it is left out after them."""
+
 
 @dataclass(slots=True)
 class TurnHistory:
@@ -45,10 +48,14 @@ class TurnHistory:
             await self._pending.wait()
 
     async def finish(self) -> None:
-        """Take the last snapshot, after the box has ended."""
+        """Take the last snapshot, after the box has ended.
+
+        Where looking is costly, what a process wrote after the last turn is left to the next run.
+        """
         await self.wait()
-        self.begin()
-        await self.wait()
+        if not self.files.is_costly:
+            self.begin()
+            await self.wait()
 
     async def _take(self, moment: Moment, done: anyio.Event) -> None:
         try:
@@ -104,7 +111,9 @@ class KeepingRunner:
         try:
             return await self.runner.dispatch(calls)
         finally:
-            self.history.begin()
+            writes = any(call.name not in READERS for call in calls)
+            if writes or not self.history.files.is_costly:
+                self.history.begin()
 
 
 @asynccontextmanager

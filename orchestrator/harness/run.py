@@ -88,6 +88,8 @@ async def _wind_up(
         scrub = session.output.scrub
         said = ErrorRaised(type(error).__name__, scrub(error.message), scrub(error.hint))
         session.observe(said)
+    # A snapshot that is being taken may hold the box.
+    await session.history.wait()
     changed = await session.room.settle()
     await session.history.finish()
     commits = await session.room.commits()

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.handover import check_ended
-from orchestrator.workspace.record import locked
+from orchestrator.workspace.record import load_record, locked
 from orchestrator.workspace.rewind_below import with_below
 from orchestrator.workspace.rewind_upper import clear_next, rebuild_upper
+from orchestrator.workspace.rewind_volume import rebuild_volume
 from orchestrator.workspace.snapshots import FOLDER, Snapshots, Taken
 from orchestrator.workspace.snapshots_site import (
     WHY_NOT,
@@ -24,6 +25,7 @@ from orchestrator.workspace.snapshots_site import (
 )
 from orchestrator.workspace.snapshots_words import Moment, Snapshot
 from orchestrator.workspace.tree import Tree, open_tree
+from orchestrator.workspace.volume_copy import CopyWorkspace
 from orchestrator.workspace.workspace import Site, Workspace
 
 
@@ -44,13 +46,19 @@ class FileHistory:
 
     def __init__(self, workspace: Workspace) -> None:
         """Nothing is read before the first call."""
-        self._site = workspace.site
+        self._workspace = workspace
+        self._site = _fresh(workspace.site)
         self._snapshots: Snapshots | None = None
 
     @property
     def is_kept(self) -> bool:
         """False for a mode that has no snapshots."""
         return self._site.record.mode not in WHY_NOT
+
+    @property
+    def is_costly(self) -> bool:
+        """True where a snapshot reads all files, not only those that changed."""
+        return self._site.record.mode == "copy"
 
     def require_kept(self) -> None:
         """Raise WorkspaceError, which says why, for a mode that has no snapshots."""
@@ -103,8 +111,15 @@ class FileHistory:
         restored = _numbered(log.snapshots, number, self._site)
         self._take(now, host)
         before = log.snapshots[-1]
-        wanted = with_below(log.state_at(number), log.below_since(number), host)
-        rebuild_upper(folder, wanted, present=log.state, contents=snapshots.contents)
+        wanted, contents = log.state_at(number), snapshots.contents
+        if self._site.record.mode == "copy":
+            rebuild_volume(self._site, wanted, present=log.state, contents=contents, host=host)
+            self._site = _fresh(self._site)
+            if isinstance(self._workspace, CopyWorkspace):
+                self._workspace.site = self._site
+        else:
+            wanted = with_below(wanted, log.below_since(number), host)
+            rebuild_upper(folder, wanted, present=log.state, contents=contents)
         return restored, before
 
     def _opened(self) -> Snapshots:
@@ -119,6 +134,11 @@ class FileHistory:
 
     def _take(self, moment: Moment, host: Tree, *, restored: int = 0) -> Taken:
         return take_snapshot(self._site, self._opened(), moment, host=host, restored=restored)
+
+
+def _fresh(site: Site) -> Site:
+    """Return the site with its record as it is on disk: a rewind gives a copy another volume."""
+    return replace(site, record=load_record(site.folder) or site.record)
 
 
 @contextmanager

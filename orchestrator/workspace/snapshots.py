@@ -32,6 +32,8 @@ _PATHS = 20
 OpenLayer = Callable[[], AbstractContextManager[Layer]]
 StandsBelow = Callable[[str], bool]
 """Says whether the layer below has something at a path, which shows where this one has nothing."""
+Salvage = Callable[[str, str], None]
+"""Keeps the content, by path and digest, that a layer had from elsewhere and has no more."""
 Hold = Callable[[], AbstractContextManager[None]]
 """Stops whatever writes to the layer, for as long as the context lasts."""
 
@@ -77,6 +79,7 @@ class Snapshots:
         *,
         stands_below: StandsBelow,
         restored: int = 0,
+        salvage: Salvage | None = None,
     ) -> Taken:
         """Add a snapshot where files changed, or where it must be told; on disk on return.
 
@@ -86,6 +89,11 @@ class Snapshots:
         pieces = changed(self.log.state, found)
         snapshot = self._describe(pieces, moment, stands_below)
         told = snapshot.added or snapshot.modified or snapshot.deleted
+        if salvage is not None:
+            for path in pieces:
+                old = self.log.state.get(path)
+                if old is not None and old.sha256 and not self.contents.has(old.sha256):
+                    salvage(path, old.sha256)
         if not self.log.snapshots or told or moment.kind in ALWAYS:
             self.contents.sync()
             whole = not self.log.snapshots

@@ -36,18 +36,21 @@ class Contents:
         """Say whether a content is kept."""
         return bool(sha256) and self._path(sha256).exists()
 
-    def keep(self, chunks: Iterable[bytes], *, size: int) -> Digester:
-        """Keep what the chunks hold, about ``size`` bytes, and return its digest."""
+    def keep(self, chunks: Iterable[bytes], *, size: int, unwanted: str = "") -> Digester:
+        """Keep what the chunks hold, about ``size`` bytes, and return its digest.
+
+        A content whose digest is ``unwanted`` is not kept.
+        """
         if size <= _IN_MEMORY:
             data = b"".join(chunks)
             digester = Digester()
             digester.update(data)
-            if not self.has(digester.sha256):
+            if digester.sha256 != unwanted and not self.has(digester.sha256):
                 self._write(digester.sha256, data)
             return digester
         fd = self._incoming()
         try:
-            return self._keep_large(fd, chunks)
+            return self._keep_large(fd, chunks, unwanted)
         finally:
             os.close(fd)
 
@@ -119,12 +122,15 @@ class Contents:
                 (self.folder / name).unlink(missing_ok=True)
         self._bytes = -1
 
-    def _keep_large(self, fd: int, chunks: Iterable[bytes]) -> Digester:
+    def _keep_large(self, fd: int, chunks: Iterable[bytes], unwanted: str = "") -> Digester:
         digester = Digester()
         for data in chunks:
             digester.update(data)
             write_all(fd, data)
-        self._name_incoming(digester.sha256)
+        if digester.sha256 == unwanted:
+            (self.folder / _INCOMING).unlink()
+        else:
+            self._name_incoming(digester.sha256)
         return digester
 
     def _write(self, sha256: str, data: bytes) -> None:

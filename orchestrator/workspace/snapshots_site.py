@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.engine.volumes import frozen
+from orchestrator.engine.volumes import copier, frozen
 from orchestrator.errors import WorkspaceError
+from orchestrator.schema.mount import Mount
 from orchestrator.workspace.contents import plain_node
+from orchestrator.workspace.manifest import load_manifest
 from orchestrator.workspace.node import Change
 from orchestrator.workspace.snapshots import FOLDER, Snapshots, Taken
 from orchestrator.workspace.snapshots_piece import Piece
+from orchestrator.workspace.snapshots_salvage import salvage
 from orchestrator.workspace.snapshots_scan import Layer
 from orchestrator.workspace.snapshots_upper import UpperLayer
+from orchestrator.workspace.snapshots_volume import VolumeLayer, first_layer
 from orchestrator.workspace.snapshots_words import Kind, Moment
 from orchestrator.workspace.tree import Tree, open_tree
-from orchestrator.workspace.workspace import Site
+from orchestrator.workspace.volume_copy import MANIFEST, path_in_volume
+from orchestrator.workspace.workspace import WORKDIR, Site
 
 WHY_NOT = {
     "bind": "the box works on your own files, so going back in them is yours: use git",
     "none": "its files are in memory and gone with the box",
-    "copy": "snapshots of copies are not kept",
 }
 
 
@@ -49,6 +53,8 @@ def take_snapshot(
     site: Site, snapshots: Snapshots, moment: Moment, *, host: Tree, restored: int = 0
 ) -> Taken:
     """Add a snapshot where files changed; the session's lock is held, the box may run."""
+    if site.record.mode == "copy":
+        return _take_copy(site, snapshots, moment, host=host, restored=restored)
 
     @contextmanager
     def opened() -> Iterator[Layer]:
@@ -59,6 +65,32 @@ def take_snapshot(
         return host.lstat(path) is not None
 
     return snapshots.take(opened, moment, stands_below=stands_below, restored=restored)
+
+
+def _take_copy(
+    site: Site, snapshots: Snapshots, moment: Moment, *, host: Tree, restored: int
+) -> Taken:
+    record, state = site.record, snapshots.log.state
+    originals = load_manifest(site.folder / MANIFEST) if not state else {}
+    known = state or first_layer(originals.values(), uid=record.uid, gid=record.gid)
+
+    @contextmanager
+    def opened() -> Iterator[Layer]:
+        # An archive of what is written meanwhile would be torn; at the start nothing runs yet.
+        hold = nullcontext() if moment.kind == "start" else snapshots.hold()
+        mount = Mount("volume", record.volume, WORKDIR)
+        with hold, copier(site.engine, record.image, mount, labels=site.labels) as helper:
+            path_of = path_in_volume(site.limits)
+            chunks = helper.get(WORKDIR)
+            yield VolumeLayer(chunks, path_of, site.limits, snapshots.most_bytes, known)
+
+    return snapshots.take(
+        opened,
+        moment,
+        stands_below=lambda _: False,
+        restored=restored,
+        salvage=lambda path, sha256: salvage(path, sha256, contents=snapshots.contents, host=host),
+    )
 
 
 def before_apply(site: Site, changes: Iterable[Change]) -> None:

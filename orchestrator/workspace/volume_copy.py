@@ -5,7 +5,7 @@ For engines on other machines, directories of root, and hosts that cannot lay an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,13 +31,14 @@ from orchestrator.workspace.masking import find_kept, masked_content, unmask
 from orchestrator.workspace.node import (
     Change,
     ChangeSet,
+    Limits,
     Node,
     Observed,
     Outcome,
     is_git_internal,
     signature,
 )
-from orchestrator.workspace.record import save_record
+from orchestrator.workspace.record import WorkspaceRecord, save_record
 from orchestrator.workspace.spool import Spool
 from orchestrator.workspace.staging import OpenContent
 from orchestrator.workspace.sweep import sweep
@@ -46,7 +47,11 @@ from orchestrator.workspace.tar_out import TarOut
 from orchestrator.workspace.tree import Tree, open_tree
 from orchestrator.workspace.workspace import WORKDIR, Prepared, Site, with_hidden
 
-_PREFIX = WORKDIR.lstrip("/")
+PREFIX = WORKDIR.lstrip("/")
+"""First component of every name in the archive of a volume."""
+
+MANIFEST = "manifest.jsonl"
+_SPARE = "-2"
 
 
 @dataclass(slots=True)
@@ -106,13 +111,15 @@ class CopyWorkspace:
     def remove(self) -> None:
         """Remove the volume and the folder."""
         remove_volume(self.site.engine, self.site.record.volume)
+        # What a rewind that was cut off had begun to fill.
+        remove_volume(self.site.engine, spare_volume(self.site.record))
         stuck = sweep(self.site.folder)
         if stuck:
             raise WorkspaceError(f"{self.site.folder}: {stuck[0]!r} cannot be removed")
 
     @property
     def _manifest(self) -> Path:
-        return self.site.folder / "manifest.jsonl"
+        return self.site.folder / MANIFEST
 
     def _require_volume(self) -> None:
         record = self.site.record
@@ -133,7 +140,7 @@ class CopyWorkspace:
                     path_globs(self.site.record.hidden),
                     self.site.limits,
                     owner=(record.uid, record.gid),
-                    prefix=_PREFIX,
+                    prefix=PREFIX,
                     masked=kept.masked,
                 )
                 with copier(engine, record.image, mount, labels=self.site.labels) as helper:
@@ -156,7 +163,7 @@ class CopyWorkspace:
 
         mount = Mount("volume", record.volume, WORKDIR)
         with copier(self.site.engine, record.image, mount, labels=self.site.labels) as helper:
-            return TarIn(_PREFIX, self.site.limits, self._spool, known).read(helper.get(WORKDIR))
+            return TarIn(PREFIX, self.site.limits, self._spool, known).read(helper.get(WORKDIR))
 
     def _observe(
         self, originals: Mapping[str, Original], box: Mapping[str, Node], host: Tree
@@ -213,3 +220,15 @@ def _differs(old: Node | None, new: Node | None) -> bool:
     if old is None or new is None:
         return (old or new) is not None and "directory" not in {n.type for n in (old, new) if n}
     return (old.type, old.sha256, old.target) != (new.type, new.sha256, new.target)
+
+
+def spare_volume(record: WorkspaceRecord) -> str:
+    """Return the name of the volume that a rewind fills beside the present one."""
+    if record.volume.endswith(_SPARE):
+        return record.volume.removesuffix(_SPARE)
+    return record.volume + _SPARE
+
+
+def path_in_volume(limits: Limits) -> Callable[[str], str]:
+    """Return what turns a name of a volume's archive into a path of the workspace."""
+    return TarIn(PREFIX, limits, Spool(Path()), lambda _: "").path_of

@@ -6,6 +6,8 @@ import pytest
 from orchestrator.errors import WorkspaceError
 from orchestrator.harness.history import KeepingRunner, open_history
 from orchestrator.schema.event import ErrorRaised, SnapshotTaken
+from orchestrator.schema.ids import CallId
+from orchestrator.schema.message import ToolCall
 from orchestrator.workspace.snapshots import Taken
 from orchestrator.workspace.snapshots_words import Moment, Snapshot
 
@@ -14,6 +16,7 @@ class Kept:
     """A history that notes the order of things; a list of failures comes first."""
 
     is_kept = True
+    is_costly = False
 
     def __init__(self, log, failures=()) -> None:
         self.log = log
@@ -28,13 +31,16 @@ class Kept:
         return Taken(Snapshot(3, moment, "", added=1), dropped)
 
 
+CALL, READ, FAIL = ([ToolCall(CallId("1"), name, "{}", {})] for name in ("bash", "read", "fail"))
+
+
 class Runner:
     def __init__(self, log) -> None:
         self.log = log
 
     async def dispatch(self, calls):
         self.log.append("ran")
-        if calls == "fail":
+        if calls == FAIL:
             raise ValueError(calls)
         return ()
 
@@ -62,7 +68,7 @@ def test_snapshot_is_complete_before_the_next_call():
     """One comes first, of what there was, and one at the end, when the box is gone."""
     log = []
 
-    play(Kept(log), log, "x", "x")
+    play(Kept(log), log, CALL, CALL)
 
     assert log == ["kept", "ran", "kept", "ran", "kept", "kept"]
 
@@ -71,7 +77,7 @@ def test_calls_that_failed_may_have_written_too():
     """Their turn has its snapshot like any other."""
     log = []
 
-    play(Kept(log), log, "fail")
+    play(Kept(log), log, FAIL)
 
     assert log == ["kept", "ran", "failed", "kept", "kept"]
 
@@ -80,7 +86,7 @@ def test_person_is_told_of_snapshots_and_of_what_had_no_room():
     """By events."""
     log = []
 
-    events = play(Kept(log), log, "x")
+    events = play(Kept(log), log, CALL)
 
     assert events[0] == SnapshotTaken(number=3, turn=1, added=1, modified=0, deleted=0)
     assert "s1 to s2 were dropped" in events[1].message
@@ -90,7 +96,7 @@ def test_failure_is_told_once_and_stops_nothing():
     """A full disk would say so after every turn."""
     log = []
 
-    events = play(Kept(log, ["full", "full", "full", "full", "other"]), log, "x", "x", "x")
+    events = play(Kept(log, ["full", "full", "full", "full", "other"]), log, CALL, CALL, CALL)
 
     told = [event.message for event in events if isinstance(event, ErrorRaised)]
     assert told == ["no snapshot was taken: full", "no snapshot was taken: other"]
@@ -104,5 +110,16 @@ def test_mode_without_snapshots_takes_none(kind):  # noqa: ARG001 - both are ali
     kept = Kept(log)
     kept.is_kept = False
 
-    assert play(kept, log, "x") == []
+    assert play(kept, log, CALL) == []
     assert log == ["ran"]
+
+
+def test_reading_is_not_looked_after_where_looking_is_costly():
+    """Nothing can have changed; a call that writes is looked after as ever."""
+    log = []
+    kept = Kept(log)
+    kept.is_costly = True
+
+    play(kept, log, READ, CALL)
+
+    assert log == ["kept", "ran", "ran", "kept"]
