@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -27,8 +28,17 @@ _REGISTRY_TIMEOUT_S = 8
 """How long a registry may take to name the image; the bootstrap takes a minute at most."""
 
 
+_REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@+-]{0,511}")
+
+
 def present_image(engine: Engine, name: str) -> dict[str, Any] | None:
-    """Return what the engine knows of an image, None where it has none by that name."""
+    """Return what the engine knows of an image, None where it has none by that name.
+
+    Raises EngineError for what can be no image's name: it may come from a repository, and becomes
+    part of a request to the engine.
+    """
+    if not _REFERENCE.fullmatch(name) or ".." in name:
+        raise EngineError(f"image {name!r}: expected an image's name")
     with translated(f"look up image {name}"):
         try:
             found: dict[str, Any] = engine.api.inspect_image(name)  # type: ignore[no-untyped-call]  # the stubs' gap

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -66,35 +66,34 @@ def devcontainer_inputs(
     text = read_text(project, described.dockerfile)
     if text is None:
         raise UsageError(f"{described.path}: {described.dockerfile}: no such file")
-    root = project / described.context
-    return _built(
-        root, text, told=told, what=described.dockerfile, described=described, hidden=hidden
-    )
+    context = ContextSpec(project, described.context, text, None, hidden)
+    return _built(context, told=told, what=described.dockerfile, described=described)
 
 
-def dockerfile_inputs(path: Path, *, hidden: tuple[str, ...]) -> ImageInputs:
-    """Return the inputs of a Dockerfile, whose own directory is the context."""
-    text = read_text(path.parent, path.name)
+def dockerfile_inputs(path: Path, *, project: Path, hidden: tuple[str, ...]) -> ImageInputs:
+    """Return the inputs of a Dockerfile, whose own directory is the context.
+
+    Within the project no link is followed on the way to it.
+    """
+    inside = path.is_relative_to(project)
+    root = project if inside else path.parent
+    name = path.relative_to(root)
+    text = read_text(root, name.as_posix())
     if text is None:
         raise UsageError(f"--image {path}: no such file, or a link")
-    return _built(path.parent, text, told={}, what=str(path), described=None, hidden=hidden)
+    context = ContextSpec(root, name.parent.as_posix(), text, None, hidden)
+    return _built(context, told={}, what=str(path), described=None)
 
 
 def _built(
-    root: Path,
-    text: str,
-    *,
-    told: dict[str, str],
-    what: str,
-    described: DevContainer | None,
-    hidden: tuple[str, ...],
+    spec: ContextSpec, *, told: dict[str, str], what: str, described: DevContainer | None
 ) -> ImageInputs:
     args = dict(described.args) if described else {}
     target = described.target if described else None
-    plan = plan_build(text, args=args, name=what)
+    plan = plan_build(spec.dockerfile, args=args, name=what)
     context = tempfile.TemporaryFile(prefix="glovebox-context-")  # noqa: SIM115 - closed by the inputs
     try:
-        names = pack_build(ContextSpec(root, text, plan.sources, hidden), context)
+        names = pack_build(replace(spec, sources=plan.sources), context)
         parts = {**told, "args": args, "target": target, "context": _sha256(context)}
     except BaseException:
         context.close()
@@ -102,7 +101,7 @@ def _built(
     return ImageInputs(
         what=what,
         digest=digest_of(rfc8785.dumps(parts)),
-        text=text,
+        text=spec.dockerfile,
         image=None,
         plan=plan,
         args=args,

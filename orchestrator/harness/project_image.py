@@ -6,6 +6,7 @@ by digest; the answer is kept on this host; nobody there means no.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -109,7 +110,7 @@ class ProjectAsker:
         named = is_dockerfile(explicit, options.directory)
         if named is not None:
             self._refuse_denied(named)
-            return dockerfile_inputs(named, hidden=hidden)
+            return dockerfile_inputs(named, project=options.directory, hidden=hidden)
         if explicit is not None:
             return None
         try:
@@ -188,7 +189,7 @@ def is_dockerfile(image: str | None, directory: Path) -> Path | None:
     """
     if image is None or not image.startswith(("./", "../", "/")):
         return None
-    return Path(directory, image).absolute()
+    return Path(os.path.normpath(directory / image))
 
 
 def _facts(inputs: ImageInputs, *, used: str) -> dict[str, str]:

@@ -11,8 +11,8 @@ import os
 import stat
 import tarfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -32,8 +32,10 @@ _IGNORE = ".dockerignore"
 class ContextSpec:
     """What goes into a context."""
 
-    root: Path
+    project: Path
     """Absolute, links resolved."""
+    folder: str
+    """The context's directory in it; reached without following a link."""
     dockerfile: str
     """The text that was shown; packed as ``DOCKERFILE``, wherever it came from."""
     sources: tuple[str, ...] | None
@@ -56,12 +58,12 @@ def pack_build(spec: ContextSpec, into: IO[bytes]) -> list[str]:
     """
     names: list[str] = []
     size = 0
-    with open_tree(spec.root) as tree, tarfile.open(fileobj=into, mode="w") as archive:
+    with _folder(spec) as tree, tarfile.open(fileobj=into, mode="w") as archive:
         for found in _chosen(tree, spec):
             size += found.stat.st_size if stat.S_ISREG(found.stat.st_mode) else 0
             if size > MAX_BYTES or len(names) >= MAX_ENTRIES:
                 raise UsageError(
-                    f"build context {spec.root}: more than {MAX_BYTES // 1024**2} MiB or "
+                    f"build context {spec.project / spec.folder}: more than {MAX_BYTES // 1024**2} MiB or "
                     f"{MAX_ENTRIES} entries",
                     hint="leave out what the build does not need, in .dockerignore",
                 )
@@ -70,6 +72,20 @@ def pack_build(spec: ContextSpec, into: IO[bytes]) -> list[str]:
         _add_dockerfile(archive, spec.dockerfile)
     into.seek(0)
     return names
+
+
+@contextmanager
+def _folder(spec: ContextSpec) -> Iterator[Tree]:
+    with ExitStack() as stack:
+        project = stack.enter_context(open_tree(spec.project))
+        try:
+            fd = stack.enter_context(project.directory("" if spec.folder == "." else spec.folder))
+        except OSError as err:
+            raise UsageError(
+                f"build context {spec.project / spec.folder}: expected a directory that is reached "
+                f"without a link: {err.strerror}"
+            ) from err
+        yield replace(project, fd=fd)
 
 
 @contextmanager
@@ -93,19 +109,24 @@ def _chosen(tree: Tree, spec: ContextSpec) -> Iterator[Found]:
     ignored = parse_dockerignore(_text(tree, _IGNORE) or "")
     hidden = path_globs(spec.hidden)
     wanted = _wanted(spec)
+    # Patterns start at the project, ignore files at the context.
+    above = "" if spec.folder == "." else f"{spec.folder}/"
+
+    def is_hidden(path: str) -> bool:
+        return ".git" in f"{above}{path}".split("/") or hidden.covers(above + path)
 
     def leaves_out(path: str) -> bool:
-        if ".git" in path.split("/") or hidden.covers(path):
+        if is_hidden(path):
             return True
         return path == DOCKERFILE or ignored.leaves_out(path)
 
     def enter(found: Found) -> bool:
-        return _may_hold(found.path, spec, ignored, hidden_out=hidden.covers(found.path))
+        return _may_hold(found.path, spec, ignored, hidden_out=is_hidden(found.path))
 
     everything = sorted(tree.walk("", enter=enter), key=lambda found: found.path)
     kept = [found for found in everything if wanted(found.path) and not leaves_out(found.path)]
     # A directory that is left out goes in after all where something in it stays.
-    above = {
+    parents = {
         "/".join(parts[:n])
         for f in kept
         for parts in [f.path.split("/")]
@@ -113,7 +134,7 @@ def _chosen(tree: Tree, spec: ContextSpec) -> Iterator[Found]:
     }
     chosen = {found.path for found in kept}
     for found in everything:
-        if found.path in chosen or (found.path in above and stat.S_ISDIR(found.stat.st_mode)):
+        if found.path in chosen or (found.path in parents and stat.S_ISDIR(found.stat.st_mode)):
             yield found
 
 
@@ -126,7 +147,7 @@ def _wanted(spec: ContextSpec) -> Callable[[str], bool]:
 
 def _may_hold(path: str, spec: ContextSpec, ignored: Ignored, *, hidden_out: bool) -> bool:
     """Say whether a walk need look into a directory at all."""
-    if hidden_out or path.rpartition("/")[2] == ".git":
+    if hidden_out:
         return False
     roots = spec.sources or ()
     leads = any(root.startswith(f"{path}/") for root in roots)

@@ -83,3 +83,10 @@ def test_unknown_image_is_absent():
     """The real engine's "no such image" is an answer, not an error."""
     with closing(connect()) as real:
         assert present_image(real, "glovebox/no-such-image:0") is None
+
+
+@pytest.mark.parametrize("name", ["../containers/x", "a/../../x", "-x", "", "a b", "a?x", "a#x"])
+def test_what_is_no_name_never_reaches_the_engine(name):
+    """It may come from a repository, and would become part of a request."""
+    with pytest.raises(EngineError, match="expected an image's name"):
+        present_image(None, name)

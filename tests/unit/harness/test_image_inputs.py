@@ -18,7 +18,9 @@ def project(tmp_path):
 
 
 def of_file(project):
-    with closing(dockerfile_inputs(project / "Dockerfile", hidden=HIDDEN)) as inputs:
+    with closing(
+        dockerfile_inputs(project / "Dockerfile", project=project, hidden=HIDDEN)
+    ) as inputs:
         return inputs
 
 
@@ -59,11 +61,25 @@ def test_missing_dockerfile_is_named(project):
     with pytest.raises(UsageError, match=r"\.devcontainer\.json: None\.txt: no such file"):
         of_devcontainer(project, '{"build": {"dockerfile": "None.txt"}}')
     with pytest.raises(UsageError, match="no such file"):
-        dockerfile_inputs(project / "nothing", hidden=())
+        dockerfile_inputs(project / "nothing", project=project, hidden=())
 
 
 def test_context_is_ready_to_be_sent(project):
     """It was measured, and stands at its start."""
-    with closing(dockerfile_inputs(project / "Dockerfile", hidden=HIDDEN)) as inputs:
+    with closing(
+        dockerfile_inputs(project / "Dockerfile", project=project, hidden=HIDDEN)
+    ) as inputs:
         assert inputs.context.tell() == 0
     assert inputs.context.closed
+
+
+def test_file_of_the_project_is_reached_without_links(project, tmp_path_factory):
+    """A link of the repository's could lead to any directory of the host."""
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "Dockerfile").write_text("FROM x")
+    (project / "away").symlink_to(outside)
+
+    with pytest.raises(UsageError, match="no such file, or a link"):
+        dockerfile_inputs(project / "away" / "Dockerfile", project=project, hidden=())
+    with closing(dockerfile_inputs(outside / "Dockerfile", project=project, hidden=())) as inputs:
+        assert inputs.plan.images == ("x",)

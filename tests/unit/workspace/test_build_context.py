@@ -31,9 +31,9 @@ def project(tmp_path):
     return tmp_path
 
 
-def pack(project, sources=None, hidden=("**/.env",)):
+def pack(project, sources=None, hidden=("**/.env",), folder="."):
     into = io.BytesIO()
-    pack_build(ContextSpec(project, "FROM x\n", sources, hidden), into)
+    pack_build(ContextSpec(project, folder, "FROM x\n", sources, hidden), into)
     return into
 
 
@@ -132,3 +132,29 @@ def test_context_of_a_text_holds_it_alone():
     """For steps that are not the project's."""
     with pack_text("FROM a\n") as packed:
         assert set(members(packed)) == {DOCKERFILE}
+
+
+def test_context_is_reached_without_following_links(project, tmp_path_factory):
+    """Not in the last part and not on the way: it would be a directory of the host."""
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "inner").mkdir()
+    (outside / "inner" / "secret").write_text("x")
+    (project / "away").symlink_to(outside)
+
+    assert set(members(pack(project, folder="src"))) == {
+        "a.py", "deep", "deep/b.py", DOCKERFILE,
+    }  # fmt: skip
+    for folder in ("away", "away/inner", "none"):
+        with pytest.raises(UsageError, match="without a link"):
+            pack(project, folder=folder)
+
+
+def test_hidden_paths_start_at_the_project(project):
+    """Whatever directory of it the context is; one within .git holds nothing."""
+    (project / ".dockerignore").write_text("*")
+
+    found = members(pack(project, folder="src", hidden=("src/deep/**",)))
+
+    assert "a.py" in found
+    assert "deep/b.py" not in found
+    assert set(members(pack(project, folder=".git"))) == {DOCKERFILE}
