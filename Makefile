@@ -9,10 +9,11 @@ export TESTCONTAINERS_RYUK_DISABLED := true
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup local engine image demo test test-user check lint types floors format bench chaos lock clean
+.PHONY: help setup local engine image demo test test-user check lint types floors format \
+	attack conformance bench chaos lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: .venv/.setup ## make the virtual environment .venv
 .venv/.setup: requirements.lock pyproject.toml .ci/setup
@@ -54,6 +55,12 @@ floors: setup
 format: setup ## let ruff write the code's form
 	@$(BIN)/ruff check --fix --select I
 	@$(BIN)/ruff format
+
+attack: image ## make every known attack in a box; ARGS name public scripts to run too
+	@$(BIN)/python -m tests.attack $(ARGS)
+
+conformance: image ## try every engine and runtime that can run here; ARGS name some of them
+	@$(BIN)/python -m tests.conformance $(ARGS)
 
 bench: image local ## measure what the documents claim
 	@$(BIN)/python -m benchmarks $(ARGS)

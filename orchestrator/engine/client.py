@@ -104,6 +104,12 @@ class _Client(APIClient):
                     allowed_methods={"GET", "HEAD"},
                 )
 
+    def merge_environment_settings(self, url: Any, proxies: Any, *more: Any) -> Any:
+        """Check the engine by its own authority, whatever REQUESTS_CA_BUNDLE names for others."""
+        stream, verify, cert = more
+        own = self.verify if verify is None else verify
+        return super().merge_environment_settings(url, proxies, stream, own, cert)
+
 
 class _OneReconnect(Retry):
     """Asks once more over a new connection when the engine dropped a kept one.
@@ -169,6 +175,7 @@ def _knock(url: str) -> bool:
     """Return whether a local socket's listener is a process that this one can see.
 
     False inside a container that has the host's socket mounted: its paths are not the engine's.
+    False too for another user's rootless engine, which may not enter this user's directories.
     Knocking first also keeps the SDK from leaving a socket open where nothing listens.
     """
     if not url.startswith("unix://"):
@@ -179,5 +186,5 @@ def _knock(url: str) -> bool:
         if sys.platform != "linux":
             return False
         peer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    pid: int = struct.unpack("3i", peer)[0]
-    return pid > 0
+    pid, uid, _gid = struct.unpack("3i", peer)
+    return pid > 0 and uid in {0, os.geteuid()}

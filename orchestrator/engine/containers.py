@@ -133,7 +133,16 @@ def _exists(engine: Engine, container: str) -> bool:
             engine.api.inspect_container(container)
         except NotFound:
             return False
+        except APIError as err:
+            if _is_gone(err):
+                return False
+            raise
     return True
+
+
+def _is_gone(err: APIError) -> bool:
+    """Podman fails with a 500 in the moment in which it removes a container by itself."""
+    return err.is_server_error() and "no such container" in str(err.explanation)
 
 
 def _ask_to_remove(engine: Engine, container: str) -> bool:
@@ -143,6 +152,8 @@ def _ask_to_remove(engine: Engine, container: str) -> bool:
         except NotFound:
             return True
         except APIError as err:
+            if _is_gone(err):
+                return True
             # The engine is at it already; or the container ends in this moment: ask again.
             if err.status_code == _CONFLICT:
                 return False

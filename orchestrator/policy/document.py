@@ -39,6 +39,7 @@ Control = Literal[
     "cpu_limit",
     "masked_paths",
     "private_namespaces",
+    "server_out_of_reach",
     "no_devices",
     "expected_mounts",
     "disk_watch",

@@ -111,7 +111,7 @@ class Ground:
     owner: str
     """The harness process, for reaping."""
     seccomp: str
-    """The profile as JSON text."""
+    """The profile as JSON text, or the path of a file that the engine reads."""
     socket_directory: str | None
     """Host directory of the session's socket; None where calls go over standard input and output."""
     image: ImageConfig = field(default_factory=ImageConfig)
@@ -193,7 +193,7 @@ def _host_config(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
         "Privileged": False,
         "CapDrop": ["ALL"],
         "CapAdd": ["SETUID", "SETGID", "KILL"],
-        "SecurityOpt": ["no-new-privileges", f"seccomp={_compact(ground.seccomp)}"],
+        "SecurityOpt": ["no-new-privileges", f"seccomp={_seccomp(ground.seccomp)}"],
         "NetworkMode": "none",
         "Dns": ["127.0.0.1"],
         "Sysctls": {"net.ipv4.ip_unprivileged_port_start": "0"},
@@ -253,5 +253,7 @@ def _mount(mount: Mount) -> Mapping[str, Any]:
     return options
 
 
-def _compact(profile: str) -> str:
+def _seccomp(profile: str) -> str:
+    if profile.startswith("/"):
+        return profile
     return json.dumps(json.loads(profile), separators=(",", ":"))

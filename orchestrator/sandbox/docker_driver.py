@@ -26,17 +26,19 @@ from orchestrator.engine.containers import (
     wait_gone,
 )
 from orchestrator.engine.facts import EngineInfo
+from orchestrator.engine.host_limits import container_limits
 from orchestrator.engine.images import image_digest
 from orchestrator.engine.labels import BOX, owner_label
 from orchestrator.sandbox.box import Box
 from orchestrator.sandbox.connection import Connection
 from orchestrator.sandbox.container_spec import Ground, ImageConfig, container_options
 from orchestrator.sandbox.driver import BoxSpec
+from orchestrator.sandbox.engine_ways import adapted, seccomp_option
 from orchestrator.sandbox.handoff import HandedBox
 from orchestrator.sandbox.heart import Heart
 from orchestrator.sandbox.hello import Ready, hello_bytes
 from orchestrator.sandbox.runtime_dir import SocketDirectory, runtime_root, sweep
-from orchestrator.sandbox.told import told_of
+from orchestrator.sandbox.told import host_limits, shows_limits, told_of
 from orchestrator.schema.ids import Digest, SessionId
 
 T = TypeVar("T")
@@ -161,21 +163,23 @@ class DockerLifecycle:
         digest, image = await _threaded(lambda: _image(self._engine, spec.image))
         ground = Ground(
             owner=spec.owner or owner_label(),
-            seccomp=self._seccomp.read_text(),
+            seccomp=seccomp_option(info, self._seccomp),
             socket_directory=str(directory.leaf) if directory else None,
             image=image,
         )
         # By digest: what is recorded is what runs, whoever moves the name meanwhile.
         connection = await self._create(
-            spec, container_options(replace(spec, image=digest), ground)
+            spec, adapted(container_options(replace(spec, image=digest), ground), info)
         )
         hello = hello_bytes(
             spec, image.environment, token=connection.token, has_socket=directory is not None
         )
         ready = await self._bring_up(spec.session, hello, directory)
-        facts = self._started[spec.session].facts = told_of(
-            info, spec, digest=digest, ready=ready, image=image
-        )
+        facts = told_of(info, spec, digest=digest, ready=ready, image=image)
+        if info.local and not shows_limits(info, spec):
+            container = self._started[spec.session].container
+            facts |= host_limits(await _threaded(lambda: container_limits(self._engine, container)))
+        self._started[spec.session].facts = facts
         return Box(spec, connection.calls, facts)
 
     async def _create(self, spec: BoxSpec, options: dict[str, Any]) -> Connection:

@@ -27,6 +27,7 @@ _DEVICES = frozenset(
     f"/dev/{name}"
     for name in ("console", "full", "null", "ptmx", "random", "tty", "urandom", "zero")
 )
+_GVISOR_DEVICES = frozenset({"/dev/fuse", "/dev/net/tun"})
 _SYSTEM_MOUNTS = frozenset({"/", "/proc", "/sys", "/dev", "/dev/pts", "/dev/mqueue", "/dev/shm"})  # noqa: S108 - in the box
 _ENGINE_MOUNTS = frozenset(
     {
@@ -38,6 +39,10 @@ _ENGINE_MOUNTS = frozenset(
         "/dev/init",
         "/run/podman-init",
         "/run/.containerenv",
+        # Podman's: closed directories, and a mask of its own.
+        "/run",
+        "/var/tmp",  # noqa: S108 - in the box
+        "/sys/dev/block",
     }
 )
 _CGROUPS = "/sys/fs/cgroup"
@@ -78,9 +83,10 @@ def namespaces(found: Findings, host: str, *, own_kernel: bool) -> str:
     return f"shared or not told: {', '.join(shared)}" if shared else ""
 
 
-def devices(found: Findings) -> str:
-    """Name the devices that are none of the harmless ones."""
-    odd = [path for path in found.devices if path not in _DEVICES]
+def devices(found: Findings, *, own_kernel: bool) -> str:
+    """Name the devices that are none of the harmless ones; gVisor's are its own."""
+    harmless = _DEVICES | _GVISOR_DEVICES if own_kernel else _DEVICES
+    odd = [path for path in found.devices if path not in harmless]
     return f"has {_some(odd)}" if odd else ""
 
 
@@ -95,13 +101,16 @@ def mounts(found: Findings, spec: BoxSpec, volumes: Iterable[str] = ()) -> str:
         {mount.target for mount in spec.mounts} | {*tmpfs_sizes(spec)} | {SOCKET_MOUNT, *volumes}
     )
     expected = asked | _SYSTEM_MOUNTS | _ENGINE_MOUNTS | _DEVICES | {*MASKED} | {*READ_ONLY}
-    writable = {*writable_places(spec)} | _KERNEL_WRITABLE
+    writable = {*writable_places(spec), *MASKED} | _KERNEL_WRITABLE | _DEVICES
     odd = [m.target for m in found.mounts if m.target not in expected and not _is_cgroup(m)]
     shared = [mount.target for mount in found.mounts if "shared:" in mount.propagation]
     changeable = [
         mount.target
         for mount in found.mounts
-        if "rw" in mount.options.split(",") and mount.target not in writable | {*MASKED} | _DEVICES
+        if "rw" in mount.options.split(",")
+        and mount.target not in writable
+        # Engines with user namespaces mount them so; whether limits can be changed is tried.
+        and not _is_cgroup(mount)
     ]
     rows = (("unexpected", odd), ("shared with the host", shared), ("writable", changeable))
     return "; ".join(f"{what}: {_some(paths)}" for what, paths in rows if paths)

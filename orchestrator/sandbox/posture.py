@@ -12,7 +12,14 @@ from orchestrator.sandbox.container_spec import writable_places
 from orchestrator.sandbox.driver import BoxSpec
 from orchestrator.sandbox.exposure import devices, masked_paths, mounts, namespaces
 from orchestrator.sandbox.results import Findings
-from orchestrator.sandbox.told import FLAWS, HOST_KERNEL, HOST_NAMESPACES, UNRECORDED, VOLUMES
+from orchestrator.sandbox.told import (
+    FLAWS,
+    HOST_KERNEL,
+    HOST_LIMIT,
+    HOST_NAMESPACES,
+    UNRECORDED,
+    VOLUMES,
+)
 from orchestrator.schema.posture import CONTROLS, Posture
 
 _FILTERED = (
@@ -29,7 +36,9 @@ _FILTERED = (
     "userfaultfd",
     "io_uring_setup",
 )
+_PAST_GVISOR = ("vsock", "raw_socket", "packet_socket", "crypto_socket", "bpf", "io_uring_setup")
 _CAPABILITY_SETS = ("CapInh", "CapPrm", "CapEff", "CapAmb")
+"""gVisor has no ambient set, the last."""
 _SECCOMP_FILTER = "2"
 _GVISOR_KERNEL = "Linux version 4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016"
 """What every gVisor says it is."""
@@ -69,6 +78,10 @@ def _seccomp(seen: _Seen) -> str:
     found = seen.found
     open_calls = [name for name in _FILTERED if not found.refused.get(name, False)]
     mode = found.status.get("Seccomp")
+    if _is_gvisor(seen):
+        # No filter is needed between a command and gVisor; what leads past it must be closed.
+        ways = [name for name in _PAST_GVISOR if name in open_calls]
+        return f"open: {', '.join(ways)}" if ways else ""
     if mode != _SECCOMP_FILTER:
         return f"mode {mode or 'not told'}; open: {', '.join(open_calls) or 'none seen'}"
     return f"open: {', '.join(open_calls)}" if open_calls else ""
@@ -96,21 +109,22 @@ def _non_root(seen: _Seen) -> str:
 
 
 def _no_capabilities(seen: _Seen) -> str:
-    sets = {name: seen.found.status.get(name, "") for name in _CAPABILITY_SETS}
+    names = _CAPABILITY_SETS[:-1] if _is_gvisor(seen) else _CAPABILITY_SETS
+    sets = {name: seen.found.status.get(name, "") for name in names}
     held = [f"{name} {value or 'not told'}" for name, value in sets.items() if set(value) != {"0"}]
     return ", ".join(held)
 
 
 def _pids_limit(seen: _Seen) -> str:
-    return _within(seen.found.pids_limit, seen.spec.limits.pids)
+    return _limited(seen, "pids", seen.found.pids_limit, seen.spec.limits.pids)
 
 
 def _memory_limit(seen: _Seen) -> str:
-    return _within(seen.found.memory_limit, seen.spec.limits.memory)
+    return _limited(seen, "memory", seen.found.memory_limit, seen.spec.limits.memory)
 
 
 def _cpu_limit(seen: _Seen) -> str:
-    return _within(seen.found.cpu_limit, seen.spec.limits.cpus + _CPU_SLACK)
+    return _limited(seen, "cpu", seen.found.cpu_limit, seen.spec.limits.cpus + _CPU_SLACK)
 
 
 def _read_only_root(seen: _Seen) -> str:
@@ -129,12 +143,17 @@ def _private_namespaces(seen: _Seen) -> str:
     return namespaces(seen.found, seen.told.get(HOST_NAMESPACES, ""), own_kernel=_is_gvisor(seen))
 
 
+def _server_out_of_reach(seen: _Seen) -> str:
+    return "" if seen.found.refused.get("server", False) else "its descriptors can be listed"
+
+
 def _no_devices(seen: _Seen) -> str:
-    return devices(seen.found)
+    return devices(seen.found, own_kernel=_is_gvisor(seen))
 
 
 def _expected_mounts(seen: _Seen) -> str:
-    return mounts(seen.found, seen.spec, seen.told.get(VOLUMES, "").splitlines())
+    volumes = seen.told.get(VOLUMES, "").splitlines()
+    return mounts(seen.found, seen.spec, volumes)
 
 
 def _disk_watch(seen: _Seen) -> str:
@@ -162,6 +181,22 @@ def _is_gvisor(seen: _Seen) -> bool:
     return seen.found.version == _GVISOR_KERNEL and host not in {"", seen.found.kernel}
 
 
+def _limited(seen: _Seen, name: str, inside: float | None, wanted: float) -> str:
+    if seen.found.limit_writes:
+        return f"a command can change {', '.join(seen.found.limit_writes)}"
+    return _within(_held(seen, name, inside), wanted)
+
+
+def _held(seen: _Seen, name: str, inside: float | None) -> float | None:
+    """Return the limit in force: a kernel of the box's own shows none, the host's does."""
+    if not _is_gvisor(seen):
+        return inside
+    try:
+        return float(seen.told[f"{HOST_LIMIT}{name}"])
+    except (KeyError, ValueError):
+        return None
+
+
 def _within(found: float | None, wanted: float) -> str:
     if found is None:
         return "no limit"
@@ -180,6 +215,7 @@ _JUDGES: dict[str, Callable[[_Seen], str]] = {
     "read_only_root": _read_only_root,
     "masked_paths": _masked_paths,
     "private_namespaces": _private_namespaces,
+    "server_out_of_reach": _server_out_of_reach,
     "no_devices": _no_devices,
     "expected_mounts": _expected_mounts,
     "disk_watch": _disk_watch,

@@ -149,6 +149,7 @@ class Findings(_Answer):
     pids_limit: Count | None
     memory_limit: Count | None
     cpu_limit: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None
+    limit_writes: Annotated[list[Line], Field(max_length=20)]
     disk_limit: Count
     disk_places: Annotated[list[Line], Field(max_length=400)]
     file_size_limit: Count | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +21,8 @@ HOST_NAMESPACES = "host_namespaces"
 VOLUMES = "image_volumes"
 """What the image declares, one a line; the box has them read-only."""
 UNRECORDED = (HOST_NAMESPACES, VOLUMES)
+HOST_LIMIT = "host_limit_"
+"""Begins the name of each limit that the host's kernel holds, where it could be read there."""
 FLAWS = "known_flaws"
 """Empty where versions were judged and none is known to be bad."""
 
@@ -49,12 +52,23 @@ def told_of(
     return facts
 
 
+def shows_limits(info: EngineInfo, spec: BoxSpec) -> bool:
+    """True where the box itself can see its limits: under the host's own kernel."""
+    return (spec.runtime or info.default_runtime) in _PLAIN_RUNTIMES
+
+
+def host_limits(limits: Mapping[str, float]) -> dict[str, str]:
+    """Return limits read on the host as facts."""
+    return {f"{HOST_LIMIT}{name}": str(value) for name, value in limits.items()}
+
+
 def known_flaws(info: EngineInfo, runtime: str) -> str:
     """Return the flaws that the engine's runtime and containerd have or may have, in one line."""
     changelogs = read_changelogs(info.components) if info.local else {}
     return summary(judge_components(info.components, changelogs, runtime=runtime))
 
 
+_PLAIN_RUNTIMES = frozenset({"runc", "crun", "io.containerd.runc.v2"})
 _PARTS = ("runc", "crun", "containerd")
 
 

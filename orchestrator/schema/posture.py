@@ -21,8 +21,8 @@ _PLAIN = "use an engine that keeps the options it is given; glovebox doctor show
 
 CONTROLS: Mapping[str, Control] = {
     "seccomp": Control(
-        "a filter that refuses sockets and calls with a way to the host",
-        "use an engine and a kernel with seccomp; for runsc, register it with --oci-seccomp",
+        "a filter, or gVisor, that refuses sockets and calls with a way to the host",
+        "use an engine and a kernel with seccomp, and one that keeps the options it is given",
     ),
     "no_new_privileges": Control("no program can raise its privileges", _PLAIN),
     "no_network": Control("no interface but lo, and no route", _PLAIN),
@@ -38,6 +38,11 @@ CONTROLS: Mapping[str, Control] = {
     "private_namespaces": Control(
         "own pid, ipc, uts, net, mount and cgroup namespaces",
         "take default-cgroupns-mode and host namespaces out of the engine's configuration",
+    ),
+    "server_out_of_reach": Control(
+        "commands cannot look into the tool server",
+        "gVisor shows every process's descriptors to all: a command can then forge what later "
+        "calls in its own box answer; use runc, or accept it",
     ),
     "no_devices": Control(
         "no device but the harmless ones", "take devices out of the engine's set-up"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,12 @@ def cpu_limit() -> float | None:
     if quota.isdigit() and period.isdigit() and int(period) > 0:
         return int(quota) / int(period)
     return None
+
+
+def changeable() -> list[str]:
+    """Return the files of limits that this process may write; a command should find none."""
+    files = (*_PIDS_MAX, *_MEMORY_MAX, *_CPU_QUOTA, *_CPU_MAX)
+    return [path for path in files if os.access(path, os.W_OK)]
 
 
 def is_crowded() -> bool:

@@ -43,7 +43,7 @@ def resolve(name):
 for name in ("example.com", "registry.example", "localhost.example", "metadata.internal"):
     tried(name, resolve(name))
 tried("localhost", resolve("localhost"))
-print("interfaces", ",".join(sorted(os.listdir("/sys/class/net"))))
+print("interfaces", ",".join(sorted(name for _, name in socket.if_nameindex())))
 """
 
 
@@ -54,7 +54,8 @@ def test_no_address_can_be_reached(stage):
     assert found.pop("control") == "ECONNREFUSED"
     assert len(found) == 8
     # IPv6 has not even an address to leave from.
-    assert set(found.values()) <= {"ENETUNREACH", "EADDRNOTAVAIL", "EPERM", "EACCES"}
+    unreachable = {"ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL"}
+    assert set(found.values()) <= unreachable | {"EPERM", "EACCES"}
 
 
 def test_no_name_can_be_resolved(stage):

@@ -18,21 +18,11 @@ STATUS = {
     "Gid": "1000\t1000\t1000\t1000",
 }
 REFUSED = dict.fromkeys(
-    [
-        "vsock",
-        "raw_socket",
-        "packet_socket",
-        "crypto_socket",
-        "user_namespace",
-        "mount",
-        "ptrace",
-        "keyctl",
-        "bpf",
-        "perf_event_open",
-        "userfaultfd",
-        "io_uring_setup",
-        "root",
-    ],
+    (
+        *("vsock", "raw_socket", "packet_socket", "crypto_socket", "user_namespace", "mount"),
+        *("ptrace", "keyctl", "bpf", "perf_event_open", "userfaultfd", "io_uring_setup"),
+        *("root", "server"),
+    ),
     True,
 )
 MOUNTS = [
@@ -54,7 +44,7 @@ NAMES = ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts")
 GVISOR = "Linux version 4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016"
 GOOD = {
     "status": STATUS,
-    "kernel": "6.1",
+    "kernel": "6.6",
     "interfaces": ["lo"],
     "routes": 0,
     "root_options": "ro,relatime",
@@ -62,6 +52,7 @@ GOOD = {
     "pids_limit": LIMITS.pids,
     "memory_limit": LIMITS.memory,
     "cpu_limit": LIMITS.cpus,
+    "limit_writes": [],
     "disk_limit": LIMITS.disk,
     "disk_places": list(writable_places(SPEC)),
     "file_size_limit": LIMITS.file_size,
@@ -69,7 +60,7 @@ GOOD = {
     "namespaces": {name: f"{name}:[{4026532000 + n}]" for n, name in enumerate(NAMES)},
     "devices": ["/dev/null", "/dev/tty"],
     "shown": {**dict.fromkeys(MASKED, "hidden"), "/proc/sysrq-trigger": "absent"},
-    "version": GVISOR,
+    "version": "Linux version 6.6 (host)",
     "refused": REFUSED,
 }
 TOLD = {"engine": "24", "host_kernel": "6.6", "known_flaws": "", "host_namespaces": "net:[1]"}
@@ -93,8 +84,8 @@ def refused(name):
 
 
 def test_everything_found_means_everything_holds():
-    """The baseline of the cases below."""
-    assert set(controls().values()) == {True}
+    """The baseline of the cases below; the kernel alone is the host's."""
+    assert [name for name, holds in controls().items() if not holds] == ["gvisor"]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +96,8 @@ def test_everything_found_means_everything_holds():
         ("seccomp", refused("vsock")),
         ("seccomp", refused("raw_socket")),
         ("seccomp", refused("user_namespace")),
-        ("seccomp", {"refused": {"root": True}}),
+        ("seccomp", {"refused": {"root": True, "server": True}}),
+        ("server_out_of_reach", refused("server")),
         ("no_new_privileges", status(NoNewPrivs="0")),
         ("no_network", {"interfaces": ["eth0", "lo"]}),
         ("no_network", {"interfaces": []}),
@@ -134,13 +126,10 @@ def test_everything_found_means_everything_holds():
         ("disk_watch", {"disk_places": ["/workspace"]}),
         ("disk_watch", {"disk_limit": LIMITS.disk + 1}),
         ("disk_watch", {"file_size_limit": None}),
-        ("expected_mounts", {"mounts": []}),
         ("expected_mounts", mounted("/var/run/docker.sock")),
         ("expected_mounts", mounted("/data")),
         ("expected_mounts", mounted("/workspace", propagation="shared:7")),
         ("expected_mounts", mounted("/etc/hosts", options="rw")),
-        ("gvisor", {"version": "Linux version 6.6.0"}),
-        ("gvisor", {"kernel": "6.6"}),
     ],
 )
 def test_control_that_was_not_seen_does_not_hold(missing, changes):
@@ -148,7 +137,7 @@ def test_control_that_was_not_seen_does_not_hold(missing, changes):
     found = controls(**changes)
 
     assert found[missing] is False
-    assert [name for name, holds in found.items() if not holds] == [missing]
+    assert {name for name, holds in found.items() if not holds} == {missing, "gvisor"}
 
 
 def test_facts_are_kept_for_the_record():
@@ -160,7 +149,6 @@ def test_facts_are_kept_for_the_record():
     assert posture.facts["pids_limit"] == str(LIMITS.pids)
 
 
-HOST_KERNEL = {"kernel": "6.6", "version": "Linux version 6.6 (host)"}
 SPACES = GOOD["namespaces"]
 
 
@@ -177,10 +165,10 @@ SPACES = GOOD["namespaces"]
 )
 def test_under_the_hosts_kernel_its_facts_must_be_hidden(missing, changes, said):
     """Where gVisor answers, there is nothing of the host to hide; elsewhere there is."""
-    plain = posture_of(Findings(**{**GOOD, **HOST_KERNEL}), SPEC, TOLD)
+    plain = posture_of(Findings(**GOOD), SPEC, TOLD)
     assert set(plain.found) == {"gvisor"}
 
-    posture = posture_of(Findings(**{**GOOD, **HOST_KERNEL, **changes}), SPEC, TOLD)
+    posture = posture_of(Findings(**{**GOOD, **changes}), SPEC, TOLD)
 
     assert set(posture.found) == {"gvisor", missing}
     assert said in posture.found[missing]
@@ -202,4 +190,74 @@ def test_host_namespaces_stay_out_of_the_record():
     facts = posture_of(Findings(**GOOD), SPEC, TOLD).facts
 
     assert "host_namespaces" not in facts
-    assert facts["kernel_of"] == "gvisor"
+    assert facts["kernel_of"] == "host"
+
+
+OWN_KERNEL = {
+    "kernel": "4.4.0",
+    "version": GVISOR,
+    "status": {name: value for name, value in STATUS.items() if name != "CapAmb"},
+    "pids_limit": None,
+    "memory_limit": 2**63 - 1,
+    "cpu_limit": None,
+    "devices": ["/dev/fuse", "/dev/net/tun", "/dev/null"],
+    "shown": dict.fromkeys(MASKED, "shown"),
+    "namespaces": {"pid": "pid:[1]"},
+    "refused": {**REFUSED, "user_namespace": False, "ptrace": False},
+}
+HELD = {
+    "host_limit_pids": str(LIMITS.pids),
+    "host_limit_memory": str(LIMITS.memory),
+    "host_limit_cpu": str(LIMITS.cpus),
+}
+
+
+def under_gvisor(told=(), **changes):
+    found = Findings(**{**GOOD, **OWN_KERNEL, **changes})
+    return posture_of(found, SPEC, {**TOLD, **HELD, **dict(told)})
+
+
+def test_under_gvisor_everything_holds_in_its_own_way():
+    """Its files, devices and namespaces are its own, and the host's kernel holds the limits."""
+    posture = under_gvisor()
+
+    assert posture.found == {}
+    assert posture.facts["kernel_of"] == "gvisor"
+
+
+@pytest.mark.parametrize(
+    ("missing", "told", "changes"),
+    [
+        ("pids_limit", {"host_limit_pids": str(LIMITS.pids + 1)}, {}),
+        ("memory_limit", {"host_limit_memory": "much"}, {}),
+        ("cpu_limit", {"host_limit_cpu": str(LIMITS.cpus * 2)}, {}),
+        ("seccomp", {}, {"refused": {**OWN_KERNEL["refused"], "vsock": False}}),
+        ("no_capabilities", {}, {"status": {**OWN_KERNEL["status"], "CapEff": "1"}}),
+        ("no_devices", {}, {"devices": ["/dev/kvm"]}),
+    ],
+)
+def test_under_gvisor_what_was_not_seen_does_not_hold(missing, told, changes):
+    """Its own word on limits counts for nothing."""
+    assert set(under_gvisor(told, **changes).found) == {missing}
+
+
+@pytest.mark.parametrize(
+    "changes", [{"version": "Linux version 4.4.0"}, {"kernel": TOLD["host_kernel"]}]
+)
+def test_gvisor_is_told_by_both_marks(changes):
+    """The host's kernel under gVisor's words, or another old kernel, is no gVisor."""
+    assert "gvisor" in under_gvisor(**changes).found
+
+
+def test_limit_that_a_command_can_change_is_none():
+    """A file of the limits that can be written is worse than a missing one."""
+    found = controls(limit_writes=["/sys/fs/cgroup/pids/pids.max"])
+
+    assert {found["pids_limit"], found["memory_limit"], found["cpu_limit"]} == {False}
+
+
+def test_mounts_that_were_not_told_prove_nothing():
+    """An empty table is no table without odd rows."""
+    found = controls(mounts=[])
+
+    assert found["expected_mounts"] is found["masked_paths"] is False
