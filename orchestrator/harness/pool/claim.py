@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
@@ -10,6 +11,7 @@ from anyio import to_thread
 
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine, connect
+from orchestrator.engine.images import image_digest
 from orchestrator.errors import BoxError, GloveboxError
 from orchestrator.harness.box_spec import Tenant, require_posture
 from orchestrator.harness.image_uses import note_use
@@ -22,7 +24,7 @@ from orchestrator.harness.pool.offer import Offer, Source
 from orchestrator.harness.pool.recipe import box_key, pool_id, recipe_of, why_cold
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.sandbox.docker_driver import DockerLifecycle
-from orchestrator.schema.ids import SessionId
+from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.workspace.record import load_record
 from orchestrator.workspace.recover import unfinished
 from orchestrator.workspace.warmth import settle_in
@@ -71,31 +73,56 @@ class Claimant:
             why = "an apply that was cut off is finished first"
         if why:
             return Claim(None, why)
-        offer: Offer | str
         try:
-            if source is None:
-                directory = await to_thread.run_sync(pool_directory, self._environ)
-                source = RemotePool(socket_path(directory, self._pool))
-            key = await to_thread.run_sync(box_key, self._pool, self._plan(SessionId("")))
-            offer = await source.take(key)
+            source = source or await to_thread.run_sync(self._remote)
         except GloveboxError as error:
             return Claim(None, error.message)
+        if source is None:
+            return Claim(None, "no pool runs")
+        # Beside the question, since either takes a few milliseconds.
+        connecting = asyncio.ensure_future(to_thread.run_sync(self._connect))
+        offer: Offer | str = "it was not asked"
+        try:
+            image = await to_thread.run_sync(lambda: self._plan(SessionId("")).image)
+            offer = await self._ask(source, image)
+        finally:
+            with anyio.CancelScope(shield=True):
+                engine = await connecting
+            if isinstance(offer, str) and engine is not None:
+                engine.close()
         if isinstance(offer, str):
             return Claim(None, offer)
-        return await self._move_in(offer)
+        if engine is None:
+            offer.close()
+            return Claim(None, "the engine did not answer")
+        return await self._move_in(offer, engine, image)
+
+    def _remote(self) -> Source | None:
+        path = socket_path(pool_directory(self._environ), self._pool)
+        return RemotePool(path) if path.exists() else None
+
+    def _connect(self) -> Engine | None:
+        try:
+            return connect(environ=self._environ)
+        except GloveboxError:
+            # The cold start meets the same, and says so.
+            return None
+
+    async def _ask(self, source: Source, image: str) -> Offer | str:
+        plan = self._plan(SessionId(""))
+        try:
+            key = await to_thread.run_sync(box_key, self._pool, plan, image)
+            return await source.take(key)
+        except GloveboxError as error:
+            return error.message
 
     def _plan(self, session: SessionId) -> RoomPlan:
         return RoomPlan(self._options, self._policy, session)
 
-    async def _move_in(self, offer: Offer) -> Claim:
-        try:
-            engine = await to_thread.run_sync(lambda: connect(environ=self._environ))
-        except BaseException:
-            offer.close()
-            raise
+    async def _move_in(self, offer: Offer, engine: Engine, image: str) -> Claim:
         lifecycle = DockerLifecycle(engine)
         try:
-            return Claim(await self._checked(offer, engine, lifecycle))
+            return Claim(await self._checked(offer, image, lifecycle, engine))
         except BaseException as error:
             if lifecycle.is_up(offer.session):
                 with anyio.CancelScope(shield=True):
@@ -108,26 +135,21 @@ class Claimant:
                 return Claim(None, error.message)
             raise
 
-    async def _checked(self, offer: Offer, engine: Engine, lifecycle: DockerLifecycle) -> Claimed:
-        plan = self._plan(offer.session)
+    async def _checked(
+        self, offer: Offer, image: str, lifecycle: DockerLifecycle, engine: Engine
+    ) -> Claimed:
         require_posture(self._policy, offer.posture)
         record = load_record(self._paths.work(offer.session))
         if record is None:
             raise BoxError("the warm box has no workspace")
-        ids = (record.uid, record.gid)
-        image = await to_thread.run_sync(
-            lambda: box_image(
-                engine, plan.image, sandbox=self._policy.sandbox, ids=ids, note=self._note
-            )
-        )
-        if offer.handed.facts.get("image_digest") != image.digest:
-            raise BoxError(f"image {plan.image} is another by now")
         # What it mounts was settled when it was made; of the spec, ids and limits are asked now.
-        tenant = Tenant(*ids, ())
-        box = lifecycle.take_over(plan.box(tenant), offer.handed)
+        spec = self._plan(offer.session).box(Tenant(record.uid, record.gid, ()))
+        box = lifecycle.take_over(spec, offer.handed)
+        digest = await to_thread.run_sync(
+            lambda: self._image_digest(engine, image, offer, ids=(record.uid, record.gid))
+        )
         if not await lifecycle.answers(offer.session, PULSE_S):
             raise BoxError("the warm box did not answer")
-        note_use(self._paths, image.digest, image.of_digest)
         # Last: from here on the workspace is the session's own.
         workspace = await to_thread.run_sync(
             lambda: settle_in(offer.session, paths=self._paths, engine=engine)
@@ -139,7 +161,24 @@ class Claimant:
             box=box,
             workspace=workspace,
             posture=offer.posture,
-            image_digest=image.of_digest,
+            image_digest=digest,
             lease=offer.lease,
             paths=self._paths,
         )
+
+    def _image_digest(
+        self, engine: Engine, image: str, offer: Offer, *, ids: tuple[int, int]
+    ) -> Digest:
+        """Return the digest the image's name stands for; BoxError where the box is of another."""
+        made = offer.handed.facts.get("image_digest", "")
+        digest = image_digest(engine, image)
+        same = offer.posture.facts.get("named_image_digest") == digest
+        if same and (self._options.image or self._policy.sandbox.image):
+            # Of another image, our own part in the box may be an older one too.
+            sandbox = self._policy.sandbox
+            now = box_image(engine, image, sandbox=sandbox, ids=ids, note=self._note)
+            same = now.digest == made
+        if not same:
+            raise BoxError(f"image {image} is another by now")
+        note_use(self._paths, Digest(made), digest)
+        return digest

@@ -68,11 +68,11 @@ def pool_id(recipe: RunOptions, paths: Paths, environ: Mapping[str, str]) -> str
     return digest_of(json.dumps(parts, sort_keys=True).encode())[7:23]
 
 
-def box_key(pool: str, plan: RoomPlan) -> Digest:
+def box_key(pool: str, plan: RoomPlan, image: str) -> Digest:
     """Return what a box of a pool must have been made under to serve this plan.
 
-    Blocks: the host's git is asked for the person's name, which the box has by then.
+    ``image`` is the plan's, which takes reading to tell. Blocks: the host's git is asked for the person's name, which the box has by then.
     """
     environment = brought_environment(plan.options)
-    parts = [pool, plan.policy.digest, plan.image, plan.mode, sorted(environment.items())]
+    parts = [pool, plan.policy.digest, image, plan.mode, sorted(environment.items())]
     return digest_of(json.dumps(parts).encode())

@@ -74,11 +74,11 @@ def test_who_commits_counts(tmp_path):
     subprocess.run(["git", "init", "-q", project], check=True)
     run = replace(RUN, directory=project)
     plan = RoomPlan(run, policy_of(run, PATHS), SessionId(""))
-    before = box_key("pool", plan)
+    before = box_key("pool", plan, "image")
 
     subprocess.run(["git", "-C", project, "config", "user.name", "Somebody Else"], check=True)
 
-    assert box_key("pool", plan) != before
+    assert box_key("pool", plan, "image") != before
 
 
 def test_policy_counts(tmp_path):
@@ -88,8 +88,10 @@ def test_policy_counts(tmp_path):
     (tmp_path / "policy.yaml").write_text("version: 1\nname: mine\nsandbox: {pids: 77}\n")
     after = RoomPlan(RUN, policy_of(RUN, paths), SessionId(""))
 
-    assert box_key("pool", before) != box_key("pool", after)
-    assert box_key("pool", before) == box_key("pool", replace(before, session=SessionId("x")))
+    assert box_key("pool", before, "image") != box_key("pool", after, "image")
+    again = replace(before, session=SessionId("x"))
+    assert box_key("pool", before, "image") == box_key("pool", again, "image")
+    assert box_key("pool", before, "image") != box_key("pool", before, "other")
 
 
 @pytest.mark.parametrize(
