@@ -69,6 +69,10 @@ def _pump_tls(stream: ssl.SSLSocket, pipe: socket.socket) -> None:
         with suppress(OSError):
             end.shutdown(socket.SHUT_RDWR)
         end.close()
+    # The answer that the stream came from holds on to it.
+    response = getattr(stream, "_response", None)
+    if response is not None:
+        response.close()
 
 
 def _watch(

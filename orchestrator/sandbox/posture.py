@@ -160,7 +160,7 @@ def _disk_watch(seen: _Seen) -> str:
     found, limits = seen.found, seen.spec.limits
     unwatched = sorted({*writable_places(seen.spec)} - {*found.disk_places})
     if unwatched:
-        return f"not watched: {', '.join(unwatched)}"
+        return f"cannot be written or watched: {', '.join(unwatched)}"
     if found.disk_limit > limits.disk:
         return f"budget {found.disk_limit}, asked for {limits.disk}"
     return _within(found.file_size_limit, limits.file_size)

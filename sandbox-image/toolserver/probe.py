@@ -45,8 +45,13 @@ def facts(request: dict[str, Any], config: Config) -> dict[str, Any]:
 
 
 def _disk_places(config: Config) -> list[str]:
-    """Return the writable places whose use the server can watch."""
-    return [path for path in config.writable if os.statvfs(path).f_blocks > 0]
+    """Return the writable places whose use the server can watch; scratch must be writable too."""
+    scratch = {mount["target"] for mount in exposure.mounts() if mount["kind"] == "tmpfs"}
+    return [
+        path
+        for path in config.writable
+        if os.statvfs(path).f_blocks > 0 and (path not in scratch or os.access(path, os.W_OK))
+    ]
 
 
 def _file_size() -> int | None:

@@ -137,6 +137,9 @@ def context(folder: Path) -> Iterator[Running]:
         environ = {"DOCKER_CONFIG": str(folder / "config"), "DOCKER_CONTEXT": "conformance"}
         tls = folder / "tls"
         endpoint = f"host={running.url},ca={tls}/ca.pem,cert={tls}/cert.pem,key={tls}/key.pem"
+        # The SDK finds contexts beside this file alone, which the first `docker context use` writes.
+        (folder / "config").mkdir()
+        (folder / "config" / "config.json").write_text("{}")
         words = [need("docker"), "context", "create", "conformance", "--docker", endpoint]
         subprocess.run(
             words,
@@ -217,7 +220,9 @@ ENGINES = (
     Engine(
         "podman",
         podman,
-        lacking=frozenset() if CGROUPS_2 else frozenset({"private_namespaces"}),
+        # Its scratch directories belong to root: a command could not write in its own home.
+        lacking=frozenset({"disk_watch"} if CGROUPS_2 else {"disk_watch", "private_namespaces"}),
+        attacked=False,
     ),
     Engine("tls", encrypted),
     Engine("context", context),
