@@ -54,7 +54,7 @@ def find_kept(tree: Tree, hidden: Iterable[str]) -> Kept:
     out: list[str] = []
     masked: dict[str, bytes] = {}
     for path in find_matches(tree, globs, named=CREDENTIAL_NAMES):
-        if globs.match(path) or _too_large(tree, path):
+        if globs.match(path) or is_too_large(tree, path):
             out.append(path)
         elif (content := masked_content(tree, path)) is not None:
             masked[path] = content
@@ -128,6 +128,7 @@ def _restored(node: Node, real: Node, masked: Masked, content: bytes, *, spool: 
     return replace(node, size=len(data), sha256=digest.sha256, binary=digest.binary)
 
 
-def _too_large(tree: Tree, path: str) -> bool:
+def is_too_large(tree: Tree, path: str) -> bool:
+    """Say whether a file would be masked, but is so large that it stays out of the box whole."""
     info = tree.lstat(path) if _GLOBS.match(path) else None
     return info is not None and stat.S_ISREG(info.st_mode) and info.st_size > MOST_BYTES

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.handover import check_ended
 from orchestrator.workspace.record import load_record, locked
 from orchestrator.workspace.rewind_below import with_below
@@ -118,7 +119,8 @@ class FileHistory:
             if isinstance(self._workspace, CopyWorkspace):
                 self._workspace.site = self._site
         else:
-            wanted = with_below(wanted, log.below_since(number), host)
+            hidden = path_globs(self._site.record.hidden)
+            wanted = with_below(wanted, log.below_since(number), host, hidden=hidden)
             rebuild_upper(folder, wanted, present=log.state, contents=contents)
         return restored, before
 

@@ -7,15 +7,18 @@ import stat
 from collections.abc import Mapping
 from dataclasses import replace
 
+from orchestrator.workspace.globs import PathGlobs
 from orchestrator.workspace.snapshots_piece import Piece, Pieces, is_covered, opaque, whiteout
 from orchestrator.workspace.tree import Tree
 
 
-def with_below(state: Pieces, below: Mapping[str, Piece | None], host: Tree) -> dict[str, Piece]:
+def with_below(
+    state: Pieces, below: Mapping[str, Piece | None], host: Tree, *, hidden: PathGlobs
+) -> dict[str, Piece]:
     """Return the layer that looks as ``state`` did when ``below`` lay under it.
 
     Where the host has something else by now, because the session applied it, the layer itself
-    holds what was there.
+    holds what was there; never what policy hides by now.
     """
     wanted = dict(state)
     for path, piece in sorted(below.items()):
@@ -24,7 +27,7 @@ def with_below(state: Pieces, below: Mapping[str, Piece | None], host: Tree) -> 
             if path in state and state[path].type == "directory" and not merged:
                 wanted[path] = opaque(state[path])
             continue
-        if piece is None and host.lstat(path) is None:
+        if host.lstat(path) is None if piece is None else hidden.covers(path):
             continue
         _add_parents(wanted, path, host)
         wanted[path] = whiteout() if piece is None else replace(piece, twin="", seen=None)

@@ -12,6 +12,7 @@ from orchestrator.errors import WorkspaceError
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.contents import plain_node
 from orchestrator.workspace.manifest import load_manifest
+from orchestrator.workspace.masking import is_too_large, masked_content
 from orchestrator.workspace.node import Change
 from orchestrator.workspace.snapshots import FOLDER, Snapshots, Taken
 from orchestrator.workspace.snapshots_piece import Piece
@@ -149,9 +150,16 @@ def _host_piece(path: str, host: Tree, snapshots: Snapshots) -> Piece | None:
     )
     if node.type != "file":
         return piece
+    if is_too_large(host, path):
+        return replace(piece, lost="it may hold credentials, and stays out of the box")
     try:
-        with host.file(path) as fd:
-            found = snapshots.contents.keep_file(fd, size=node.size)
+        # What a rewind puts before the box must be what the box saw: no credential.
+        masked = masked_content(host, path)
+        if masked is not None:
+            found = snapshots.contents.keep([masked], size=len(masked))
+        else:
+            with host.file(path) as fd:
+                found = snapshots.contents.keep_file(fd, size=node.size)
     except PermissionError:
         return replace(piece, lost="it could not be read on the host")
     return replace(piece, sha256=found.sha256, size=found.size)

@@ -1,6 +1,7 @@
 import pytest
 
 from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.plan import Selection
 from orchestrator.workspace.rewind import FileHistory
 from orchestrator.workspace.snapshots_site import (
     after_apply,
@@ -9,7 +10,8 @@ from orchestrator.workspace.snapshots_site import (
     require_kept,
 )
 from orchestrator.workspace.snapshots_words import Moment
-from tests.support.workspaces import by_path
+from tests.support.live_box import LiveBox
+from tests.support.workspaces import by_path, give
 
 pytestmark = pytest.mark.docker
 
@@ -51,3 +53,25 @@ def test_mode_without_snapshots_is_refused_with_its_reason(desk):
         require_kept(workspace.site)
 
     assert "--conversation" in caught.value.hint
+
+
+def test_credential_that_the_box_never_saw_does_not_come_to_it_by_a_rewind(desk):
+    """A masked file that was applied: going back shows what the box saw before, no more."""
+    (desk.project / ".npmrc").write_text("//host.example/:_authToken=hunter2hunter2hunter2\n")
+    give(desk.project)
+    workspace, prepared = desk.begin()
+    history = FileHistory(workspace)
+    with LiveBox(desk.engine, prepared) as box:
+        before = box.run("cat .npmrc")
+        assert "hunter2" not in before
+        history.take(Moment("start"))
+        box.run("echo fund=false >> .npmrc; echo x > kept")
+        history.take(Moment("turn", 1, "a"))
+    desk.take(workspace, Selection(globs=(".npmrc",), include_protected=True))
+    assert "hunter2" in (desk.project / ".npmrc").read_text()
+
+    FileHistory(workspace).rewind(1, now=Moment("before", 1), then=Moment("rewound"))
+
+    with LiveBox(desk.engine, desk.begin(workspace.site.record.session)[1]) as box:
+        assert box.run("cat .npmrc") == before
+    desk.begun.pop()
