@@ -33,6 +33,7 @@ MINIMUM_API = "1.41"
 DEFAULT_URL = "unix:///var/run/docker.sock"
 
 _CONNECT_TIMEOUT_S = 10
+_GLANCE_S = 0.2
 _CALL_TIMEOUT_S = 60
 """Long enough for a slow disk to create a container; streams switch it off themselves."""
 
@@ -54,6 +55,23 @@ class Engine:
             info = self.api.info()
             version = self.api.version()
         return parse_info(info, version, same_machine=self.same_machine)
+
+    def is_gone(self) -> bool:
+        """Say at once whether nothing listens any more where a local engine was.
+
+        False for an engine elsewhere: what can be told of it takes longer.
+        """
+        if not self.url.startswith("unix://"):
+            return False
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.settimeout(_GLANCE_S)
+            try:
+                probe.connect(self.url.removeprefix("unix://"))
+            except (ConnectionRefusedError, FileNotFoundError):
+                return True
+            except OSError:
+                return False
+        return False
 
     def close(self) -> None:
         """Give the connections back; the engine itself runs on."""

@@ -7,6 +7,7 @@ import hmac
 import secrets
 import socket
 import time
+from collections.abc import Callable
 from contextlib import suppress
 
 import anyio
@@ -30,11 +31,28 @@ LAST_WORDS_S = 0.2
 """How long the reason of an end is awaited on the lifeline when the other connection broke."""
 
 
+_ENGINE_GONE = BoxError(
+    "box: the container engine went away, and the box with it",
+    hint="start the engine again, then go on with `glovebox run --continue`; changes are kept",
+)
+
+
 class Connection:
     """Everything that is open towards one box; ``close`` ends the box as well."""
 
-    def __init__(self, attachment: Attachment, heart: Heart, *, latest: int = 0) -> None:
-        """Take an attachment over, made before the container starts."""
+    def __init__(
+        self,
+        attachment: Attachment,
+        heart: Heart,
+        *,
+        gone: Callable[[], bool] = lambda: False,
+        latest: int = 0,
+    ) -> None:
+        """Take an attachment over, made before the container starts.
+
+        ``gone`` says whether the engine itself is, when the connection to the box is lost.
+        """
+        self._gone = gone
         self._attachment = attachment
         self._heart = heart
         self._stream = EngineStream()
@@ -52,10 +70,10 @@ class Connection:
         self.token = secrets.token_hex(32)
 
     @classmethod
-    def take_over(cls, held: Held, heart: Heart) -> Connection:
+    def take_over(cls, held: Held, heart: Heart, *, gone: Callable[[], bool]) -> Connection:
         """Go on with a box that was greeted elsewhere; ``hand_over`` is the other end of this."""
         lifeline = Attachment(held.lifeline, held.lifeline)
-        connection = cls(lifeline, heart, latest=held.latest)
+        connection = cls(lifeline, heart, gone=gone, latest=held.latest)
         connection._ready = Ready(version=VERSION, transport="socket", problem=None)
         connection._listen_for_calls(held.calls)
         connection._lifeline.open(connection._take, connection._fail)
@@ -203,7 +221,8 @@ class Connection:
         if self._closed:
             return
         words = escape_terminal(self._stream.last_words())
-        self.calls.fail(BoxError(f"{error.message}: {words}" if words else error.message))
+        failure = BoxError(f"{error.message}: {words}" if words else error.message)
+        self.calls.fail(_ENGINE_GONE if self._gone() else failure)
         self.close()
 
 

@@ -133,7 +133,7 @@ class DockerLifecycle:
 
     def take_over(self, spec: BoxSpec, handed: HandedBox) -> Box:
         """Go on with a box that another process started from an equal spec."""
-        connection = Connection.take_over(handed.held, self._heart)
+        connection = Connection.take_over(handed.held, self._heart, gone=self._engine.is_gone)
         self._started[spec.session] = Started(handed.container, connection, handed.facts)
         return Box(spec, connection.calls, handed.facts)
 
@@ -187,7 +187,7 @@ class DockerLifecycle:
         container = await _threaded(lambda: create_container(self._engine, name, options))
         started = self._started[spec.session] = Started(container)
         attachment = await _threaded(lambda: attach(self._engine, container))
-        started.connection = Connection(attachment, self._heart)
+        started.connection = Connection(attachment, self._heart, gone=self._engine.is_gone)
         return started.connection
 
     async def _bring_up(

@@ -162,3 +162,18 @@ def test_engine_with_this_kernel_on_this_machine_is_local(engine, scripted_engin
     scripted_engine.say("GET /info", (200, {"KernelVersion": os.uname().release}))
 
     assert engine.info().local
+
+
+def test_engine_that_ended_is_gone(tmp_path):
+    """A glance at its socket tells, whether the file is still there or not."""
+    path = tmp_path / "engine.sock"
+    engine = Engine(api=None, url=f"unix://{path}", same_machine=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+        listener.listen(1)
+        assert not engine.is_gone()
+    assert engine.is_gone()
+    path.unlink()
+
+    assert engine.is_gone()
+    assert not Engine(api=None, url="tcp://elsewhere:1", same_machine=False).is_gone()

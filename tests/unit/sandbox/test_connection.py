@@ -195,3 +195,22 @@ def test_caller_with_the_token_is_the_server(directory):
 def test_caller_without_the_token_is_turned_away(directory):
     """Whoever else reaches the socket gets nothing, and the server is still heard."""
     assert call_with(directory, "wrong", "right").data["head"] == "hi\n"
+
+
+def test_end_of_the_engine_is_told_as_that():
+    """Whoever looks for a fault in the box would look in the wrong place."""
+
+    async def whole():
+        server = Server(greeting)
+        connection = Connection(server.attachment, Heart(), gone=lambda: True)
+        try:
+            await connection.greet(b"{}", None)
+            server.thread.join(5)
+            return await one_call(connection)
+        finally:
+            connection.close()
+
+    with pytest.raises(BoxError, match="engine went away") as caught:
+        anyio.run(whole)
+
+    assert "--continue" in caught.value.hint
