@@ -11,6 +11,7 @@ from pathlib import Path
 
 import anyio
 
+from orchestrator.errors import BoxError
 from orchestrator.harness.control_protocol import control_directory
 from orchestrator.harness.control_talk import Talk, caller_of
 from orchestrator.harness.person import PersonalAccess
@@ -49,7 +50,8 @@ def sweep(directory: Path) -> None:
     """Remove the sockets of processes that ended without doing so."""
     for path in directory.iterdir():
         if not is_listening(path):
-            with suppress(FileNotFoundError):
+            # Gone already, or no socket: neither is in anybody's way.
+            with suppress(OSError):
                 path.unlink()
 
 
@@ -80,9 +82,12 @@ def _listen(path: Path) -> socket.socket:
         listener.listen(MOST_CALLERS)
         listener.setblocking(False)
         early.rename(path)
-    except BaseException:
+    except OSError as err:
         listener.close()
-        raise
+        raise BoxError(
+            f"{path}: the session's control socket cannot be made ({err.strerror or err})",
+            hint="set XDG_RUNTIME_DIR to a directory of yours that is short and can be written",
+        ) from err
     return listener
 
 

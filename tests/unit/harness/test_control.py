@@ -7,6 +7,7 @@ import stat
 import anyio
 import pytest
 
+from orchestrator.errors import BoxError
 from orchestrator.harness.control import control_socket, is_listening, sweep
 from tests.support.joining import SESSION, join
 
@@ -97,5 +98,18 @@ def test_silent_and_garbled_callers_disturb_nobody(tmp_path):
 
         assert is_listening(joined.path)
         assert joined.path.name == SESSION
+
+    join(tmp_path, scene)
+
+
+def test_socket_that_cannot_be_made_is_said_to_be(tmp_path):
+    """With the way out."""
+
+    async def scene(joined):
+        joined.path.with_name("fedcba987654").mkdir()
+        with pytest.raises(BoxError, match="control socket") as caught:
+            async with control_socket("fedcba987654", joined.access, joined.environ):
+                pass
+        assert "XDG_RUNTIME_DIR" in caught.value.hint
 
     join(tmp_path, scene)
