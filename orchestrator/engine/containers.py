@@ -106,7 +106,8 @@ def last_words(engine: Engine, container: str, *, lines: int = 12) -> str:
 
 def find_containers(engine: Engine, **labels: str) -> list[FoundContainer]:
     """Return all containers of ours, running or not; narrowed by ``session`` and ``kind``."""
-    wanted = [SESSION, *(f"glovebox.{name}={value}" for name, value in labels.items())]
+    # By kind: a container for copying may belong to no session.
+    wanted = [KIND, *(f"glovebox.{name}={value}" for name, value in labels.items())]
     with translated("list containers"):
         found = engine.api.containers(all=True, filters={"label": wanted})
     return [_found(item) for item in found]

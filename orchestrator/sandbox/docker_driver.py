@@ -155,7 +155,7 @@ class DockerLifecycle:
         dead = leftovers(found, now=time.time(), same_machine=local)
         for container in dead:
             await self._remove(container.id)
-        return sorted({SessionId(container.session) for container in dead})
+        return sorted({SessionId(container.session) for container in dead if container.session})
 
     async def _start(
         self, spec: BoxSpec, info: EngineInfo, directory: SocketDirectory | None

@@ -74,8 +74,7 @@ def forget_lost_homes(paths: Paths, engine: Engine) -> list[str]:
     """
     lost = []
     for home in list_homes(engine):
-        project = Path(home.project)
-        if project.exists() or not project.parent.exists():
+        if not _is_gone(Path(home.project)):
             continue
         try:
             forget_home(home.name, paths=paths, engine=engine)
@@ -86,6 +85,21 @@ def forget_lost_homes(paths: Paths, engine: Engine) -> list[str]:
             continue
         lost.append(home.project)
     return lost
+
+
+def _is_gone(project: Path) -> bool:
+    """Say whether a project is known to be gone; another user's, which cannot be seen, is not."""
+    try:
+        project.parent.lstat()
+    except OSError:
+        return False
+    try:
+        project.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _make(spec: HomeSpec, name: str, engine: Engine) -> str:

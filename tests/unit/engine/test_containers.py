@@ -1,5 +1,9 @@
+import os
+from contextlib import closing
+
 import pytest
 
+from orchestrator.engine.base_image import BASE
 from orchestrator.engine.client import connect
 from orchestrator.engine.containers import (
     COPIER_PATIENCE_S,
@@ -10,8 +14,10 @@ from orchestrator.engine.containers import (
     remove_container,
     wait_gone,
 )
-from orchestrator.engine.labels import owner_label
+from orchestrator.engine.labels import OWNER, owner_label
+from orchestrator.engine.volumes import copier, remove_volume
 from orchestrator.errors import EngineError
+from orchestrator.schema.mount import Mount
 
 DEAD = "4194303:1:" + ":".join(owner_label().split(":")[2:])
 NOW = 1_000_000.0
@@ -105,3 +111,17 @@ def test_labels_are_read_back(engine, scripted_engine):
 
     assert first == FoundContainer("abc", "s", "box", "o", 5.0, "created")
     assert (second.owner, second.session) == ("", "")
+
+
+@pytest.mark.docker
+def test_container_without_a_session_is_found_too():
+    """One for copying may have been made for something that outlives sessions."""
+    with closing(connect()) as real:
+        labels = {OWNER: owner_label()}
+        mount = Mount("volume", f"glovebox-test-{os.getpid()}", "/x")
+        try:
+            with copier(real, BASE, mount, labels=labels) as helper:
+                found = {item.id: item for item in find_containers(real)}
+            assert found[helper.container].kind == "copier"
+        finally:
+            remove_volume(real, mount.source)
