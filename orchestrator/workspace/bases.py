@@ -66,6 +66,10 @@ class Bases:
             ) from err
         return found
 
+    def paths(self) -> list[str]:
+        """Return the paths that have a base."""
+        return list(self._places)
+
     def digest(self, path: str) -> str:
         """Return the digest of a path's base, empty where there is none."""
         place = self._places.get(path)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.early_bases import forget_untouched, keep_early_bases
 from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.handover import check_ended
 from orchestrator.workspace.record import load_record, locked
@@ -84,7 +85,10 @@ class FileHistory:
         """Add a snapshot where files changed; the box may run meanwhile."""
         site = self._site
         with locked(site.folder, wait=True), self._host() as host, _translated(site, ""):
-            return self._take(moment, host)
+            taken = self._take(moment, host)
+            if taken.snapshot is not None:
+                keep_early_bases(site, host)
+            return taken
 
     def rewind(self, number: int, *, now: Moment, then: Moment) -> Rewound:
         """Make the files what they were at a snapshot, after one of what they are now.
@@ -95,6 +99,7 @@ class FileHistory:
         with locked(self._site.folder), self._host() as host:
             with _translated(self._site, "nothing has changed"):
                 restored, before = self._swap(number, now, host)
+                forget_untouched(self._site)
             notices: tuple[str, ...] = ()
             taken = Taken(None)
             try:
