@@ -30,6 +30,7 @@ from orchestrator.workspace.patch import PatchForm, Piece, open_patch
 from orchestrator.workspace.plan import Left, Plan, Selection, make_plan
 from orchestrator.workspace.portions import HunkChoice, note_shown, take_portions
 from orchestrator.workspace.record import locked
+from orchestrator.workspace.repository_base import repository_base
 from orchestrator.workspace.script_details import with_script_details
 from orchestrator.workspace.snapshots_site import after_apply, before_apply
 from orchestrator.workspace.workspace import Prepared, Site, Workspace, WorkspaceSpec
@@ -77,7 +78,9 @@ async def read_changes(
         still = nullcontext() if ended else frozen(site.engine, site.record.volume)
         with locked(site.folder, wait=True), still:
             changes = with_script_details(workspace, with_ignored(workspace.changes()))
-            return bring_together(workspace, changes, sides=sides or Sides())
+            return bring_together(
+                workspace, changes, sides=sides or Sides(), find=repository_base(workspace)
+            )
 
     return await in_thread(read, workspace.site)
 
