@@ -17,10 +17,16 @@ from dataclasses import dataclass
 from orchestrator.errors import UsageError
 
 _CONTINUED = re.compile(r"\\[ \t]*$")
+_ODD_END = re.compile(r"\\\\[ \t]*$")
+"""Engines differ on whether a line that ends in two backslashes goes on."""
+_ODD_CHARACTER = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029]")
+"""Space or the end of a line to some readers, and neither to others."""
 _DIRECTIVE = re.compile(r"#\s*(syntax|escape)\s*=\s*(\S+)", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$(?:\{(\w+)(?::-([^}]*))?\}|(\w+))")
 _REMOTE = re.compile(r"\$|://|^git@|^github\.com/|^gitlab\.com/", re.IGNORECASE)
 _PATTERN = re.compile(r"[$*?\[]")
+_QUOTED = re.compile(r"[\"'\\]")
+"""What the engine takes out of a word before it looks at it."""
 _HEREDOC = re.compile(r"(?<!<)<<-?[\"']?[A-Za-z_]")
 
 
@@ -55,7 +61,8 @@ def plan_build(text: str, *, args: Mapping[str, str], name: str) -> BuildPlan:
         if item.word == "ARG" and not stages:
             values |= {key: args.get(key, value) for key, value in _declared(item, name=name)}
         elif item.word == "FROM":
-            words = [word for word in item.rest.split() if not word.startswith("--")]
+            flags = _flags(item, name=name)
+            words = [word for word in item.rest.split() if word not in flags]
             image = _resolved(item, words[0] if words else "", values, name=name)
             if image.lower() not in {*stages, "scratch"}:
                 images[image] = None
@@ -92,7 +99,14 @@ def parse_dockerfile(text: str, *, name: str) -> list[Instruction]:
     """Return the instructions; ONBUILD counts as what it triggers."""
     found: list[Instruction] = []
     started, joined = 0, ""
-    for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+    for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1):
+        raw = line.removesuffix("\r")
+        if _ODD_CHARACTER.search(raw) or _ODD_END.search(raw):
+            raise UsageError(
+                f"{name}:{number}: a control character, or two backslashes at the end: "
+                "cannot tell where this line ends",
+                hint="write it with plain spaces, and one backslash where the line goes on",
+            )
         stripped = raw.strip()
         directive = _DIRECTIVE.match(stripped)
         if directive and directive[1].lower() == "escape" and directive[2] != "\\" and not found:
@@ -140,7 +154,7 @@ def _resolved(item: Instruction, text: str, values: Mapping[str, str], *, name: 
 
 def _copies(item: Instruction, *, name: str) -> tuple[list[str], list[str]]:
     """Return the images and the context's paths an instruction copies; refuses downloads."""
-    flags = [word for word in item.rest.split() if word.startswith("--")]
+    flags = _flags(item, name=name)
     origin = [flag.partition("=")[2] for flag in flags if flag.lower().startswith("--from=")]
     rest = item.rest
     for flag in flags:
@@ -148,6 +162,11 @@ def _copies(item: Instruction, *, name: str) -> tuple[list[str], list[str]]:
     paths = _paths(rest)[:-1]
     if item.word == "ADD":
         for path in paths:
+            if _QUOTED.search(path):
+                raise UsageError(
+                    f"{name}:{item.line}: ADD {path}: cannot tell what this is",
+                    hint="write the path without quotes and backslashes, or use COPY",
+                )
             if _REMOTE.search(path):
                 raise UsageError(
                     f"{name}:{item.line}: ADD {path}: a build downloads nothing",
@@ -158,11 +177,26 @@ def _copies(item: Instruction, *, name: str) -> tuple[list[str], list[str]]:
     return origin, [] if origin else paths
 
 
+def _flags(item: Instruction, *, name: str) -> list[str]:
+    flags = [word for word in item.rest.split() if word.startswith("--")]
+    for flag in flags:
+        if _QUOTED.search(flag):
+            raise UsageError(
+                f"{name}:{item.line}: {flag}: cannot tell which flag this is",
+                hint="write flags without quotes and backslashes",
+            )
+    return flags
+
+
+def _no_constant(text: str) -> None:
+    raise ValueError(f"the engine does not take {text} for JSON")
+
+
 def _paths(text: str) -> list[str]:
     text = text.strip()
     if text.startswith("["):
         try:
-            listed = json.loads(text)
+            listed = json.loads(text, parse_constant=_no_constant)
         except ValueError:
             listed = None
         if isinstance(listed, list):

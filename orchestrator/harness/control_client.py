@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from orchestrator.harness.control_protocol import (
     control_paths,
     parse,
 )
+from orchestrator.harness.control_talk import caller_of
 from orchestrator.sandbox.calls import Calls
 from orchestrator.sandbox.driver import BoxStream
 from orchestrator.sandbox.frames import HELLO, READY, Frame
@@ -114,6 +116,12 @@ async def joined(session: SessionId, path: Path, hello: Hello) -> AsyncIterator[
             sock.connect(str(path))
         except OSError as err:
             raise SessionError(f"session {session}: it is not running any more") from err
+        if caller_of(sock)[1] != os.geteuid():
+            # Whoever made the place first would get what is typed.
+            raise SessionError(
+                f"session {session}: {path} is another user's",
+                hint="set XDG_RUNTIME_DIR as the session has it",
+            )
         sock.setblocking(False)
         link = Link(sock)
         try:

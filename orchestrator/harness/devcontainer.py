@@ -7,6 +7,7 @@ and a first command, and none of them takes effect before a person said yes.
 from __future__ import annotations
 
 import posixpath
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from orchestrator.harness.devcontainer_values import Command, command_lines, wri
 from orchestrator.workspace.build_context import read_text
 from orchestrator.workspace.tree import open_tree
 
+MAX_LENGTH = 64 * 1024
+"""Characters of a file; the reader of JSON with comments is slow, and runs before any question."""
 PLACES = (".devcontainer/devcontainer.json", ".devcontainer.json")
 _SILENT = frozenset(
     {"$schema", "name", "customizations", "settings", "extensions", "hostRequirements"}
@@ -85,6 +88,8 @@ def find_devcontainer(project: Path) -> DevContainer | None:
 
 def parse_devcontainer(text: str, *, path: str) -> DevContainer:
     """Return what a file asks for; UsageError where it cannot be understood."""
+    if len(text) > MAX_LENGTH:
+        raise UsageError(f"{path}: expected at most {MAX_LENGTH} characters, found {len(text)}")
     try:
         data = json5.loads(text)
         described = Described.model_validate(data)
@@ -123,10 +128,11 @@ def parse_devcontainer(text: str, *, path: str) -> DevContainer:
 def _nested(project: Path) -> list[str]:
     """Return each ``.devcontainer/NAME/devcontainer.json``; the first by name is taken."""
     with open_tree(project) as tree:
-        if tree.lstat(".devcontainer") is None:
+        folder = tree.lstat(".devcontainer")
+        if folder is None or not stat.S_ISDIR(folder.st_mode):
             return []
-        folders = [found.path for found in tree.children(".devcontainer")]
-        files = [f"{folder}/devcontainer.json" for folder in folders]
+        names = [found.path for found in tree.children(".devcontainer")]
+        files = [f"{name}/devcontainer.json" for name in names]
         return [path for path in files if tree.lstat(path) is not None]
 
 

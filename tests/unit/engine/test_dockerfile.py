@@ -46,10 +46,27 @@ def test_build_arguments_fill_declared_ones_alone():
         "ARG 'V=1\nFROM a",
         "# escape=`\nFROM a",
         "FROM a\nRUN <<EOF\nls\nEOF",
+        "FROM a\nLABEL x=y \\\u2028\nFROM b",
+        "FROM a\nLABEL x=y \\\r\r\nFROM b",
+        "FROM a\nLABEL x=y \\\x0c\nFROM b",
+        "FROM a\nLABEL x=y \\\\\nFROM b",
+        "FROM a\nRUN true \\\n\x1c# x\nFROM b",
+        "FROM a\nADD\x0bhttp://example.com/x /x",
+        'FROM a\nCOPY --fr"o"m=b /x /x',
+        "FROM a\nCOPY --f\\rom=b /x /x",
+        'FROM --platform="linux/amd64 a" b',
+        "FROM a\nADD http:\\/\\/example.com/x /x",
+        'FROM a\nADD http:"//"example.com/x /x',
+        'FROM a\nADD ["http:\\\\/\\\\/example.com/x", "/x"]',
+        'FROM a\nADD ["http:\\u002f\\u002fexample.com/x", "/x"] more',
+        'FROM a\nADD [NaN, "http://example.com/x" ]',
     ],
 )
 def test_what_cannot_be_told_is_refused_with_its_line(text):
-    """A guess might be wrong, and the engine would fetch the other thing."""
+    """A guess might be wrong, and the engine would fetch the other thing.
+
+    An engine was seen to download or pull for each of the odd ones.
+    """
     with pytest.raises(UsageError, match=r"Dockerfile:\d"):
         plan(text)
 

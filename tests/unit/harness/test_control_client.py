@@ -1,5 +1,6 @@
 """Joining a running session from another process, both ends real."""
 
+import os
 import socket
 
 import anyio
@@ -201,4 +202,25 @@ def test_socket_that_is_gone_is_said_to_be(tmp_path):
             pass
 
     with pytest.raises(SessionError, match="not running"):
+        anyio.run(call)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_socket_of_another_user_is_not_spoken_to(tmp_path):
+    """Who made the place below /tmp first would read what a person types."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(tmp_path / "trap"))
+    pid = os.fork()
+    if pid == 0:
+        # The kernel tells of whoever called listen.
+        os.setresuid(4242, 4242, 4242)
+        listener.listen()
+        os._exit(0)
+    os.waitpid(pid, 0)
+
+    async def call():
+        async with joined(SESSION, tmp_path / "trap", ATTACH):
+            pass
+
+    with listener, pytest.raises(SessionError, match="is another user's"):
         anyio.run(call)

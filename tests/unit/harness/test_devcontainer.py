@@ -148,3 +148,18 @@ def test_link_in_place_of_the_file_is_not_followed(tmp_path):
 
     with pytest.raises(UsageError, match="cannot be read"):
         find_devcontainer(tmp_path)
+
+
+def test_folder_that_is_none_asks_for_nothing(tmp_path):
+    """Whatever a repository puts there, its runs go on."""
+    (tmp_path / ".devcontainer").write_text("x")
+    assert find_devcontainer(tmp_path) is None
+    (tmp_path / ".devcontainer").unlink()
+    (tmp_path / ".devcontainer").symlink_to("/etc")
+    assert find_devcontainer(tmp_path) is None
+
+
+def test_long_file_is_refused_before_it_is_read():
+    """The reader takes minutes for a megabyte, and every run would wait for it."""
+    with pytest.raises(UsageError, match="expected at most 65536 characters"):
+        parse_devcontainer('{"image": "x", "y": [' + "1," * 40_000 + "]}", path=PATH)

@@ -83,3 +83,30 @@ def test_file_of_the_project_is_reached_without_links(project, tmp_path_factory)
         dockerfile_inputs(project / "away" / "Dockerfile", project=project, hidden=())
     with closing(dockerfile_inputs(outside / "Dockerfile", project=project, hidden=())) as inputs:
         assert inputs.plan.images == ("x",)
+
+
+@pytest.mark.parametrize("context", ["link", "link/inner", "missing", "a.txt"])
+def test_context_is_never_outside_the_project(project, tmp_path_factory, context):
+    """A build would copy the host's files into an image, and the box would read them there."""
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "inner").mkdir()
+    (outside / "inner" / "notes.txt").write_text("of the host")
+    (project / "link").symlink_to(outside)
+    text = f'{{"build": {{"dockerfile": "Dockerfile", "context": "{context}"}}}}'
+
+    with pytest.raises(UsageError, match="reached without a link"):
+        of_devcontainer(project, text)
+
+
+def test_hidden_directory_is_no_way_around_hidden(project):
+    """Its files are hidden by where they stand in the project, not in the context."""
+    (project / "keys").mkdir()
+    (project / "keys" / "id").write_text("secret")
+    (project / "Dockerfile").write_text("FROM debian:12\nCOPY . /\n")
+    (project / ".devcontainer.json").write_text(
+        '{"build": {"dockerfile": "Dockerfile", "context": "keys"}}'
+    )
+
+    found = devcontainer_inputs(project, find_devcontainer(project), hidden=("keys/**",))
+    with closing(found) as inputs:
+        assert inputs.names == ()
