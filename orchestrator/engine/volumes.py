@@ -235,13 +235,23 @@ def frozen(engine: Engine, volume: str) -> Iterator[None]:
     with translated(f"look for containers with volume {volume}"):
         running = engine.api.containers(filters={"volume": volume, "status": "running"})
     try:
-        for container in running:
-            # One that ends in this moment needs no pause.
-            with translated("pause the box"), suppress(NotFound):
-                engine.api.pause(container["Id"])
-                paused.append(container["Id"])
+        paused += [item["Id"] for item in running if _pause(engine, item["Id"])]
         yield
     finally:
         for container_id in paused:
             with translated("let the box go on"), suppress(NotFound):
                 engine.api.unpause(container_id)
+
+
+def _pause(engine: Engine, container: str) -> bool:
+    """Pause a container; False for one that ends in this moment, or holds still already."""
+    with translated("pause the box"):
+        try:
+            engine.api.pause(container)
+        except NotFound:
+            return False
+        except APIError as err:
+            if err.status_code != _CONFLICT:
+                raise
+            return False
+    return True

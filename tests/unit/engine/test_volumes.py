@@ -140,6 +140,33 @@ def test_running_user_of_a_volume_is_found_and_frozen(real, name, running):
     assert state(real, running) == "running"
 
 
+def test_box_that_ends_in_this_moment_is_not_paused(scripted_engine):
+    """It holds still as it is; neither the pause nor the end of the block fails."""
+    scripted_engine.say("GET /containers/json", (200, [{"Id": "abc"}, {"Id": "def"}]))
+    scripted_engine.say("POST /containers/abc/pause", (409, {"message": "abc is not running"}))
+    scripted_engine.say("POST /containers/def/pause", (204, None))
+    scripted_engine.say("POST /containers/def/unpause", (204, None))
+
+    with closing(connect(scripted_engine.url)) as engine, frozen(engine, "v"):
+        pass
+
+    assert "POST /containers/abc/unpause" not in scripted_engine.asked
+    assert "POST /containers/def/unpause" in scripted_engine.asked
+
+
+def test_pause_that_fails_is_told(scripted_engine):
+    """What moves while it is read would be read wrongly."""
+    scripted_engine.say("GET /containers/json", (200, [{"Id": "abc"}]))
+    scripted_engine.say("POST /containers/abc/pause", (500, {"message": "no freezer"}))
+
+    with (
+        closing(connect(scripted_engine.url)) as engine,
+        pytest.raises(EngineError, match=r"pause the box.*no freezer"),
+        frozen(engine, "v"),
+    ):
+        pass
+
+
 @pytest.mark.usefixtures("running")
 def test_volume_in_use_is_an_error_in_the_end(real, name):
     """The hint says how to see who uses it."""
