@@ -28,6 +28,15 @@ _KEYS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 """All control characters but the newline: a terminal edits, completes and recalls by them."""
 _RECALLED = re.compile(r"![^\s=(\"']|^\^", re.MULTILINE)
 """History of a shell at a terminal: ``!r`` runs again what began with r."""
+_RECALLS = re.compile(r"\s-\w*[iH]|\bhistexpand\b")
+"""A started command that keeps a history without a terminal."""
+_RECALLS_SINCE = re.compile(r"\bhistexpand\b|\bset\b[^\n;&|]*[ \t]-\w*H")
+_REMAPPED = re.compile(
+    r"\bhistchars\b|inputrc\b|\bbindkey\b"
+    r"|\bstty\b(?![ \t]+(?:size|-?echo|(?:rows|cols|columns)[ \t]+\d+)[ \t]*(?:$|[;&|\n]))",
+    re.IGNORECASE,
+)
+"""Makes plain characters edit, change or recall: ``stty erase X``, ``stty iuclc``."""
 _DEFINED = re.compile(
     r"([\w-]+)[ \t]*\(\)|\bfunction[ \t]+([\w-]+)|\balias[ \t]+([\w-]+)|\bdef[ \t]+(\w+)|\b(\w+)[ \t]*="
 )
@@ -80,11 +89,22 @@ class _Judge:
             reasons.append(f"more than {MAX_LINES} lines")
         if request.terminal and _KEYS.search(request.text):
             reasons.append("keys that edit or recall a line: what runs is not what the text says")
-        if request.terminal and _RECALLED.search(request.text):
+        if self._recalls() and _RECALLED.search("".join((*request.pending, request.text))):
             reasons.append("may run an earlier line again, or a shell line of its program")
+        if _REMAPPED.search(f"{request.command}\n{request.typed}{request.text}"):
+            reasons.append(
+                "its terminal or its history was set to take plain characters for others"
+            )
         if request.command.endswith("\\"):
             reasons.append("its command ends in a backslash, so that it is not known what reads")
         return self._opaque(reasons)
+
+    def _recalls(self) -> bool:
+        """Say whether the program may keep a history of lines."""
+        request = self._request
+        if request.terminal or _RECALLS.search(request.command):
+            return True
+        return _RECALLS_SINCE.search(request.typed + request.text) is not None
 
     def as_input(self, typed: str) -> list[Decision]:
         """Vote on what the input adds to the script that the program has read so far."""

@@ -69,6 +69,41 @@ def test_harmless_input_needs_no_question(command, text, terminal):
 
 
 @pytest.mark.parametrize(
+    ("command", "before", "text", "terminal"),
+    [
+        ("stty iuclc; exec sh", "", "GIT PUSH\n", True),
+        ("stty erase X; exec dash", "", "git puZXsh\n", True),
+        ("dash", "stty -echo erase X\n", "git puZXsh\n", True),
+        ("bash", "histchars='@^#'\n", "@@:s/echo//\n", True),
+        ("env INPUTRC=/tmp/x bash", "", "Q\n", True),
+        ("bash -i", "echo git push\n", "!!:s/echo//\n", False),
+        ("bash -o histexpand", "", "^echo^command\n", False),
+        ("bash", "set -o history -o histexpand\n", "^echo^command\n", False),
+        ("bash", "set -o history -H\n", "!!:s/echo//\n", False),
+    ],
+)
+def test_plain_characters_that_mean_others_are_asked_about(command, before, text, terminal):
+    """Each of these ran a push that nobody was asked about."""
+    decision, _ = typed(text, command, typed=before, terminal=terminal)
+
+    assert (decision.effect, decision.unyielding) == ("ask", True)
+    assert "opaque" in decision.risks
+
+
+@pytest.mark.parametrize(
+    ("command", "before", "text"),
+    [
+        ("stty -echo; exec python3", "", "print(1)\n"),
+        ("bash", "stty size; stty cols 100\n", "ls\n"),
+        ("bash", "", "if ! [[ $x == [!a]* ]]; then ls -i; fi\n"),
+    ],
+)
+def test_looking_at_the_terminal_needs_no_question(command, before, text):
+    """Its size and its echo change nothing that is typed; without history a mark is no recall."""
+    assert typed(text, command, typed=before)[0].effect == "allow"
+
+
+@pytest.mark.parametrize(
     ("command", "before", "text", "risk"),
     [
         ("bash", "cd /etc\n", "rm -r x\n", "destructive"),
