@@ -32,7 +32,7 @@ from orchestrator.workspace.handover import Applied, read_pieces
 from orchestrator.workspace.node import ChangeSet, encode_change
 from orchestrator.workspace.plan import Selection
 from orchestrator.workspace.portions import parse_hunks
-from orchestrator.workspace.summary import left_lines
+from orchestrator.workspace.summary import effect_lines, left_lines
 from orchestrator.workspace.workspace import Workspace
 
 
@@ -162,6 +162,7 @@ def _interactive(place: Place, workspace: Workspace, changes: ChangeSet, *, igno
 
 
 def _tell(changes: ChangeSet, applied: Applied) -> None:
+    say(effect_lines(applied.changes))
     say(left_lines(applied.left))
     in_part = sum(change.partial for change in applied.changes)
     part = f", {in_part} of them in part" if in_part else ""

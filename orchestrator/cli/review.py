@@ -18,7 +18,7 @@ from orchestrator.workspace.node import ChangeSet
 from orchestrator.workspace.opening import load_workspace
 from orchestrator.workspace.plan import Selection
 from orchestrator.workspace.rewind import FileHistory
-from orchestrator.workspace.summary import left_lines, summary_lines
+from orchestrator.workspace.summary import effect_lines, left_lines, note_lines, summary_lines
 from orchestrator.workspace.workspace import Workspace
 
 
@@ -28,14 +28,16 @@ async def review_changes(paths: Paths, session: SessionId, io: RunIo, *, apply_n
     try:
         workspace = load_workspace(session, paths=paths, engine=engine)
         changes = await read_changes(workspace)
+        asked = not apply_now and io.terminal is not None
+        if changes and asked and not all(change.ignored for change in changes.changes):
+            return await _ask(workspace, changes, paths, io)
+        _tell(io, note_lines(changes))
         if not changes:
             return await _nothing_waits(workspace, io)
         if apply_now:
             return await _apply(workspace, changes, paths, io)
-        if io.terminal is None or all(change.ignored for change in changes.changes):
-            _keep(changes, io)
-            return 0
-        return await _ask(workspace, changes, paths, io)
+        _keep(changes, io)
+        return 0
     finally:
         engine.close()
 
@@ -89,6 +91,7 @@ async def _apply(workspace: Workspace, changes: ChangeSet, paths: Paths, io: Run
 
 def _applied_lines(changes: ChangeSet, applied: Applied) -> Iterable[str]:
     yield f"{len(applied.changes)} changes applied to {escape_terminal(changes.directory)}"
+    yield from effect_lines(applied.changes)
     yield from left_lines(applied.left)
     if not applied.nothing_left:
         yield f"the rest waits: glovebox diff {changes.session}"

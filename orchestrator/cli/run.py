@@ -135,7 +135,7 @@ def run(
     _answer(end, io, copy_to=output_last_message)
     if end.commits_waiting:
         io.note(end.commits_waiting)
-    if end.changed == 0 and end.workspace_mode in {"bind", "none"}:
+    if end.workspace_mode == "none":
         return end.exit_code
     reviewed = anyio.run(partial(review_changes, paths, end.session, io, apply_now=apply_changes))
     return end.exit_code or reviewed

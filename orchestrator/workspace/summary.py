@@ -45,7 +45,19 @@ def summary_lines(changes: ChangeSet, counts: Counts) -> Iterator[str]:
             f".git: {changes.inside_git} files changed inside .git (commits, index); "
             "they stay in the box"
         )
+    yield from note_lines(changes)
+
+
+def note_lines(changes: ChangeSet) -> Iterator[str]:
+    """Yield what a person must know even where nothing changed or nobody is asked."""
     yield from (f"note: {escape_terminal(note)}" for note in changes.notes)
+
+
+def effect_lines(applied: Iterable[Change]) -> Iterator[str]:
+    """Yield which of the changes that are on the host now run there."""
+    for change in applied:
+        if change.runs_on_host:
+            yield f"  runs on your machine: {_names(change)}: {escape_terminal(change.runs_on_host)}"
 
 
 def _ignored_lines(ignored: list[Change]) -> Iterator[str]:

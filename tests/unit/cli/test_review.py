@@ -79,3 +79,23 @@ def test_what_was_typed_before_the_question_is_no_answer(world):
 
     assert not (world.project / "made.txt").exists()
     world.run("discard", world.session())
+
+
+def test_bind_mode_tells_what_appeared(world):
+    """No change waits there, so that the note is all a person hears of a new file that runs."""
+    (world.project / "make.sh").write_text("echo x > .envrc\n")
+    model = world.script(call("bash", command="bash make.sh"), {"text": "done"})
+
+    ended = world.run("run", "go", "-m", model, "--workspace", "bind")
+
+    assert (world.project / ".envrc").exists()
+    assert "note: .envrc: policy protects it, and it appeared during the session" in ended.err
+
+
+def test_what_was_applied_unasked_and_runs_on_the_host_is_named(world):
+    """Nobody looked before, so somebody must be able to look after."""
+    model = world.script(call("bash", command="echo all: > Makefile"), {"text": "done"})
+
+    ended = world.run("run", "go", "-m", model, "--apply")
+
+    assert "runs on your machine: Makefile: build or test configuration" in ended.err
