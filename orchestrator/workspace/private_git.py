@@ -25,6 +25,7 @@ from orchestrator.workspace.tree import Tree
 OBJECTS = "/git/objects"
 """Where the host's objects are in a box, to be read."""
 
+_MOST_POINTER = 8192
 _DIRECTORIES = ("objects/info", "objects/pack", "refs/heads", "refs/tags")
 _COPIED = ("index", "info/exclude", "shallow")
 
@@ -48,7 +49,7 @@ def find_private_git(tree: Tree, directory: Path) -> tuple[PrivateGit | None, st
         repository = open_repository(directory)
         if repository is None:
             return None, ""
-        return _build(repository), ""
+        return _build(repository, _elsewhere(tree, repository, directory)), ""
     except (WorkspaceError, GitFailed, OSError) as err:
         why = err.message if isinstance(err, WorkspaceError) else str(err)
         return None, f"git does not work in the box: the directory's repository is elsewhere, {why}"
@@ -73,7 +74,63 @@ def objects_mount(record: WorkspaceRecord) -> tuple[Mount, ...]:
     return (Mount("bind", record.git_objects, OBJECTS, read_only=True),)
 
 
-def _build(repository: HostRepository) -> PrivateGit:
+@dataclass(frozen=True, slots=True)
+class _Elsewhere:
+    """Where the repository is, without a link on the way to anything of it."""
+
+    own: Path
+    """What belongs to this work tree alone."""
+    common: Path
+
+
+def _elsewhere(tree: Tree, repository: HostRepository, directory: Path) -> _Elsewhere:
+    """Return the directories that the ``.git`` file means; WorkspaceError where it may not.
+
+    Whoever wrote the file could name any repository of the host, so that one must name this
+    directory too, and all that the box is given must lie where git itself puts it.
+    """
+    with tree.file(".git") as fd:
+        words = os.fsdecode(os.read(fd, _MOST_POINTER)).partition("gitdir:")[2].strip()
+    own = _real(directory / words)
+    top = _real(directory)
+    if own.is_relative_to(top):
+        raise WorkspaceError(f"{own}: it lies in the directory itself")
+    common = own.parent.parent if own.parent.name == "worktrees" else own
+    if common != own:
+        back = _real(own / os.fsdecode(_content(own / "gitdir") or b"").strip()).parent
+    else:
+        told = ""
+        with suppress(GitFailed):
+            told = repository.git.text("config", "--no-includes", "--get", "core.worktree")
+        back = _real(own / told)
+    objects = common / "objects"
+    if back != top or _real(repository.common) != common or _real(objects) != objects:
+        raise WorkspaceError(
+            f"{own}: it does not say that its work tree is {top}",
+            hint="git worktree repair mends the link of a work tree that was moved",
+        )
+    return _Elsewhere(own, common)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _content(path: Path) -> bytes | None:
+    """Return a file's content, None where there is none; WorkspaceError for anything but a file."""
+    if _real(path) != path:
+        raise WorkspaceError(f"{path}: it is a link")
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise WorkspaceError(f"{path}: it is no file")
+        return file.read()
+
+
+def _build(repository: HostRepository, place: _Elsewhere) -> PrivateGit:
     git = repository.git
     refs = git.text(
         "for-each-ref",
@@ -86,11 +143,11 @@ def _build(repository: HostRepository) -> PrivateGit:
         "config": _config(repository).encode(),
         "objects/info/alternates": f"{OBJECTS}\n".encode(),
     }
-    for name in _COPIED:
-        found = git.directory / git.text("rev-parse", "--git-path", name)
-        with suppress(FileNotFoundError):
-            files[name] = found.read_bytes()
-    return PrivateGit(files, repository.objects)
+    wanted = (place.own / "index", place.common / "info/exclude", place.common / "shallow")
+    for name, path in zip(_COPIED, wanted, strict=True):
+        if (content := _content(path)) is not None:
+            files[name] = content
+    return PrivateGit(files, str(place.common / "objects"))
 
 
 def _head(git: HostGit) -> str:
@@ -107,7 +164,9 @@ def _config(repository: HostRepository) -> str:
         text += "[extensions]\n\tobjectformat = sha256\n"
     with suppress(GitFailed):
         # Names and addresses of remotes alone; without credentials, as in any box.
-        told = repository.git.text("config", "--null", "--get-regexp", r"^remote\..*\.(url|fetch)$")
+        told = repository.git.text(
+            "config", "--no-includes", "--null", "--get-regexp", r"^remote\..*\.(url|fetch)$"
+        )
         for entry in filter(None, told.split("\0")):
             key, _, value = entry.partition("\n")
             name, _, word = key.removeprefix("remote.").rpartition(".")

@@ -108,3 +108,73 @@ def test_plain_repository_needs_none(main: Path) -> None:
     """Its .git is in the directory."""
     with open_tree(main) as tree:
         assert find_private_git(tree, main) == (None, "")
+
+
+def _offered(project: Path) -> tuple[object, str]:
+    with open_tree(project) as tree:
+        return find_private_git(tree, project)
+
+
+def _planted(main: Path, words: str) -> Path:
+    project = main.parent / "planted"
+    project.mkdir()
+    (project / ".git").write_text(f"gitdir: {words}\n")
+    give(project)
+    return project
+
+
+@pytest.mark.parametrize("target", ["{main}/.git", "../main/.git", "{main}/.git/worktrees/tree"])
+def test_file_that_names_somebody_elses_repository_brings_nothing(main: Path, target: str) -> None:
+    """Whoever wrote the directory could read all of that repository's history in the box."""
+    git(main, "worktree", "add", "-q", "-b", "topic", str(main.parent / "tree"))
+    give(main)
+    project = _planted(main, target.format(main=main))
+
+    private, notice = _offered(project)
+
+    assert private is None
+    assert "does not say that its work tree is" in notice
+
+
+def test_repository_inside_the_directory_brings_nothing(main: Path) -> None:
+    """All of it is the directory's, links to anywhere included."""
+    project = _planted(main, "inner")
+    (main / ".git").rename(project / "inner")
+
+    private, notice = _offered(project)
+
+    assert private is None
+    assert "lies in the directory itself" in notice
+
+
+@pytest.mark.parametrize("name", ["objects", "index", "info/exclude", "shallow"])
+def test_links_in_the_repository_bring_nothing(main: Path, name: str) -> None:
+    """A hostile directory may hold the work tree and the repository side by side."""
+    secret = main.parent / "secret"
+    secret.mkdir()
+    if name == "objects":
+        (main / ".git" / name).rename(secret / "objects")
+        (main / ".git" / name).symlink_to(secret / "objects")
+    else:
+        (secret / "file").write_text("")
+        (main / ".git" / name).unlink(missing_ok=True)
+        (main / ".git" / name).symlink_to(secret / "file")
+    project = _planted(main, str(main / ".git"))
+    git(main, "config", "core.worktree", str(project))
+    give(main)
+
+    private, notice = _offered(project)
+
+    assert private is None
+    assert "git does not work in the box" in notice
+
+
+def test_submodule_is_known_by_its_work_tree(main: Path) -> None:
+    """The same, without the links: this is how a submodule looks."""
+    project = _planted(main, str(main / ".git"))
+    git(main, "config", "core.worktree", str(project))
+    give(main)
+
+    private, notice = _offered(project)
+
+    assert (private is not None, notice) == (True, "")
