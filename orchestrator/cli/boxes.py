@@ -92,7 +92,9 @@ def gc(as_json: Json = False) -> None:
         sys.stdout.write(f"removed volume {escape_terminal(volume)}, whose changes are gone\n")
     for project in swept.homes:
         sys.stdout.write(f"removed the home of {escape_terminal(project)}, which is gone\n")
+    for session in swept.warm:
+        sys.stdout.write(f"removed what a dead pool had prepared as {session}\n")
     for line in swept.applies:
         sys.stdout.write(escape_terminal(line) + "\n")
-    if not any((swept.boxes, swept.applies, swept.volumes, swept.homes)):
+    if not any((swept.boxes, swept.applies, swept.volumes, swept.homes, swept.warm)):
         sys.stderr.write("nothing to remove\n")

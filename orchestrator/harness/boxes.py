@@ -29,6 +29,8 @@ class Swept:
     volumes: tuple[str, ...]
     homes: tuple[str, ...]
     """Projects that are gone, whose home was removed."""
+    warm: tuple[SessionId, ...]
+    """Workspaces of dead pools, which no session had taken."""
 
 
 def running_boxes() -> list[FoundContainer]:
@@ -63,11 +65,11 @@ async def sweep_boxes(paths: Paths) -> Swept:
     engine = await to_thread.run_sync(connect)
     try:
         boxes = await DockerLifecycle(engine).reap()
-        await to_thread.run_sync(remove_unclaimed, paths, engine)
+        warm = await to_thread.run_sync(remove_unclaimed, paths, engine)
         applies = await to_thread.run_sync(recover, paths, engine)
         await to_thread.run_sync(tidy_dead_binds, paths, engine)
         volumes = await to_thread.run_sync(remove_orphans, engine)
         homes = await to_thread.run_sync(lambda: forget_lost_homes(paths, engine))
     finally:
         engine.close()
-    return Swept(tuple(boxes), tuple(applies), tuple(volumes), tuple(homes))
+    return Swept(tuple(boxes), tuple(applies), tuple(volumes), tuple(homes), tuple(warm))

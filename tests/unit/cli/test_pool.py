@@ -114,8 +114,10 @@ def test_killed_pool_leaves_nothing_after_a_sweep(world, engine):
 
     os.kill(pool["pid"], signal.SIGKILL)
     until(lambda: not find_containers(engine, session=waiting))
-    assert world.run("gc").code == 0
+    swept = world.run("gc")
 
+    assert (swept.code, f"prepared as {waiting}" in swept.out) == (0, True)
+    assert "nothing to remove" not in swept.err
     assert not (world.state / "work" / waiting).exists()
     start, _ = start_of(world.run("run", "-m", world.script(DONE), "--json", "go"))
     assert start == "cold (no pool runs)"
