@@ -14,6 +14,7 @@ from orchestrator.engine.home_volumes import list_homes, made_mark
 from orchestrator.engine.volumes import HomeOwner, copier, create_volume, remove_volume
 from orchestrator.errors import EngineError, EngineUnavailable
 from orchestrator.schema.mount import Mount
+from orchestrator.workspace.presence import is_gone
 from orchestrator.workspace.record import locked
 
 _READY = "ready"
@@ -74,7 +75,8 @@ def forget_lost_homes(paths: Paths, engine: Engine) -> list[str]:
     """
     lost = []
     for home in list_homes(engine):
-        if not _is_gone(Path(home.project)):
+        project = Path(home.project)
+        if not is_gone(project) or is_gone(project.parent):
             continue
         try:
             forget_home(home.name, paths=paths, engine=engine)
@@ -85,21 +87,6 @@ def forget_lost_homes(paths: Paths, engine: Engine) -> list[str]:
             continue
         lost.append(home.project)
     return lost
-
-
-def _is_gone(project: Path) -> bool:
-    """Say whether a project is known to be gone; another user's, which cannot be seen, is not."""
-    try:
-        project.parent.lstat()
-    except OSError:
-        return False
-    try:
-        project.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def _make(spec: HomeSpec, name: str, engine: Engine) -> str:

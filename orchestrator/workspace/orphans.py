@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from orchestrator.engine.client import Engine
 from orchestrator.engine.volumes import folders_of_volumes, remove_volume
 from orchestrator.errors import EngineError, EngineUnavailable
+from orchestrator.workspace.presence import is_gone
 from orchestrator.workspace.record import RECORD
 
 
@@ -17,7 +16,7 @@ def remove_orphans(engine: Engine) -> list[str]:
     """
     removed = []
     for name, folder in sorted(folders_of_volumes(engine).items()):
-        if not _is_gone(folder / RECORD):
+        if not is_gone(folder / RECORD):
             continue
         try:
             remove_volume(engine, name, patience_s=0.0)
@@ -27,14 +26,3 @@ def remove_orphans(engine: Engine) -> list[str]:
             continue
         removed.append(name)
     return removed
-
-
-def _is_gone(record: Path) -> bool:
-    """Say whether a record is known to be gone; another user's, which cannot be seen, is not."""
-    try:
-        record.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
-    return False

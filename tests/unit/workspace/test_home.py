@@ -1,7 +1,5 @@
 """A project's home in the box."""
 
-import os
-
 import pytest
 
 from orchestrator.engine.base_image import BASE
@@ -17,7 +15,6 @@ from orchestrator.workspace.home import (
     prepare_home,
 )
 from tests.support.boxes import small_spec
-from tests.support.workspaces import PLAIN_UID
 
 pytestmark = pytest.mark.docker
 
@@ -110,28 +107,3 @@ def test_home_goes_with_its_project_but_not_with_a_disk(engine, paths, spec):
     spec.project.rename(spec.project.with_name("renamed"))
     assert str(spec.project) in forget_lost_homes(paths, engine)
     assert made_mark(engine, mount.source, project=str(spec.project)) is None
-
-
-def test_home_of_a_project_that_cannot_be_seen_stays(engine, paths, spec):
-    """Another user's project is closed to this one, which says nothing of whether it is there."""
-    mount = prepare_home(spec, paths=paths, engine=engine)
-    folder = spec.project.parent
-    folder.chmod(0)
-    try:
-        lost = as_plain_user(lambda: forget_lost_homes(paths, engine))
-    finally:
-        folder.chmod(0o755)
-
-    assert str(spec.project) not in lost
-    assert mount.source in [home.name for home in list_homes(engine)]
-
-
-def as_plain_user(work):
-    """Do something without root's power to see everything."""
-    if os.geteuid() != 0:
-        return work()
-    os.seteuid(PLAIN_UID)
-    try:
-        return work()
-    finally:
-        os.seteuid(0)
