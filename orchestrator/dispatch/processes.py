@@ -30,6 +30,7 @@ class _Started:
     request: ProcessStart | None
     """None where it is not known which of two commands runs."""
     typed: str = ""
+    unread: bool = False
     pending: tuple[str, ...] = ()
     seam: Seam = BEGINNING
 
@@ -70,6 +71,7 @@ class Processes:
             cwd=started.request.cwd,
             terminal=started.request.terminal,
             typed=started.typed,
+            unread=started.unread,
             pending=started.pending,
         )
 
@@ -81,8 +83,9 @@ class Processes:
             self._started[request.handle] = _Started(None)
         elif isinstance(request, ProcessInput):
             started = self._started[request.handle]
-            # What cannot be read would make all that follows unreadable with it.
+            # Kept, what cannot be read would hide where a later risk is; so only that it was.
             started.typed, started.pending = _after(request, keep=not opaque)
+            started.unread |= opaque
 
     def settle(self, request: Request, outcome: Outcome) -> Outcome:
         """Take note of what came of it, and return it without secrets in what was printed."""

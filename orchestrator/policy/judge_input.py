@@ -95,6 +95,10 @@ class _Judge:
             reasons.append(
                 "its terminal or its history was set to take plain characters for others"
             )
+        if request.unread:
+            reasons.append(
+                "an earlier input could not be read, so what this one means is not known"
+            )
         if request.command.endswith("\\"):
             reasons.append("its command ends in a backslash, so that it is not known what reads")
         return self._opaque(reasons)

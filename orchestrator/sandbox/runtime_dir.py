@@ -58,7 +58,8 @@ def sweep(root: Path) -> None:
     """Remove the directories of dead processes."""
     with suppress(FileNotFoundError):
         for top in root.iterdir():
-            with suppress(FileNotFoundError):
+            # Something else's, a pool's socket for one, has no owner's name in it.
+            with suppress(FileNotFoundError, NotADirectoryError):
                 if not is_alive((top / _OWNER_FILE).read_text()):
                     shutil.rmtree(top, ignore_errors=True)
 

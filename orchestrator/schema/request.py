@@ -166,6 +166,8 @@ class ProcessInput:
     terminal: bool = False
     typed: str = ""
     """What went in before, as far as it tells what this input means."""
+    unread: bool = False
+    """Something went in before that could not be read."""
     pending: tuple[str, ...] = ()
     """Pieces of a line that were typed and not ended: the program may still hold them."""
 

@@ -10,6 +10,7 @@ from orchestrator.shell.scope import Scope
 from orchestrator.shell.setting import Site
 
 _WRITE_RISKS: dict[str, tuple[Risk, str]] = {
+    "terminal": ("opaque", "reaches another process's terminal or open file"),
     "socket": ("remote_code", "opens a network connection from the shell"),
     "device": ("destructive", "writes to a device or the kernel"),
     "git": ("persistence", "writes inside .git, where hooks and settings are run later"),
@@ -45,6 +46,8 @@ def judge_read(shape: str, span: Span, site: Site, *, shows: bool = True) -> Non
         reading.report("secrets", f"shows a file that often holds keys: {shape}", span)
     elif places.kind_of(probe) == "socket":
         reading.report("remote_code", f"opens a network connection from the shell: {shape}", span)
+    elif places.kind_of(probe) == "terminal":
+        reading.report("opaque", f"reaches another process's terminal or open file: {shape}", span)
     elif path is not None and path.startswith("/dev/sd"):
         reading.report("secrets", f"reads a raw disk: {shape}", span)
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from orchestrator.shell.programs import read_table
 from orchestrator.shell.scope import Scope
 
-Kind = Literal["own", "harmless", "socket", "device", "git", "startup", "system"]
+Kind = Literal["own", "terminal", "harmless", "socket", "device", "git", "startup", "system"]
 """Groups of the table that matter to writing."""
 
 
@@ -22,6 +22,7 @@ class PlaceTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     own: tuple[str, ...]
+    terminal: tuple[str, ...]
     harmless: tuple[str, ...]
     socket: tuple[str, ...]
     device: tuple[str, ...]

@@ -75,7 +75,9 @@ class FileHistory:
         """Say whether an earlier turn's files are other than the host's, whatever they are now."""
         if not self.is_kept or not (self._site.folder / FOLDER).exists():
             return False
-        return any(item.paths for item in self.snapshots())
+        # A copy's very first one names all that went in.
+        first = 1 if self.is_costly else 0
+        return any(item.paths for item in self.snapshots() if item.number > first)
 
     def used_bytes(self) -> int:
         """Return how much the contents of all snapshots hold."""

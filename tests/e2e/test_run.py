@@ -311,3 +311,10 @@ def test_service_of_the_policy_is_beside_the_box(world):
         check=True,
     )
     assert left.stdout == ""
+
+
+def test_run_that_changes_nothing_leaves_no_workspace(world):
+    """Nothing waits and there is nothing to go back to, in a copy too."""
+    world.run("run", "x", "-m", world.script(bash("echo 1"), bash("cat notes.txt"), {"text": "."}))
+
+    assert list((world.state / "work").glob("*")) == []

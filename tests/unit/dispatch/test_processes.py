@@ -151,6 +151,18 @@ def test_return_counts_as_enter_at_a_terminal(talk):
     assert "publishes" in refused.output
 
 
+def test_after_an_input_that_could_not_be_read_each_is_asked_about(tmp_path):
+    """Plain letters may mean something else by now."""
+    talk = Talk(tmp_path, answers=[YES])
+    talk("start", command="bash", pty=True)
+    assert not talk("input", id="p1", text="stty erase X\n").is_error
+    refused = talk("input", id="p1", text="git puZXsh\n")
+
+    assert refused.is_error
+    assert "could not be read" in refused.output
+    assert [request.kind for request in talk.box.requests] == ["process_start", "process_input"]
+
+
 def test_placeholder_is_typed_nowhere(tmp_path):
     """It would go in as that text."""
     talk = Talk(tmp_path, box=ScriptedBox({"bash": Reply(f"token is {SECRET}\n", echoes=True)}),

@@ -101,3 +101,14 @@ def test_sweep_of_nothing_is_no_error(root):
     sweep(root)
 
     assert os.path.lexists(root) is False
+
+
+def test_other_sockets_are_left_alone(root):
+    """A pool listens in the same place; a file is no dead process's directory."""
+    root.mkdir()
+    (root / "pool.sock").touch()
+    (root / "odd").mkdir()
+
+    sweep(root)
+
+    assert sorted(path.name for path in root.iterdir()) == ["odd", "pool.sock"]

@@ -72,3 +72,25 @@ def test_private_settings_may_be_loaded_but_not_shown():
 def test_network_devices_of_the_shell_are_remote_code(form):
     """``/dev/tcp`` is a socket, not a file."""
     assert "remote_code" in risks(form.format("/dev/tcp/h.example/80"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "stty erase X < /dev/pts/0",
+        "echo 'git push' > /dev/pts/1",
+        "cat < /proc/42/fd/0",
+        "echo x >> /proc/42/fd/1",
+    ],
+)
+def test_other_processes_terminals_and_files_are_opaque(command):
+    """What is set or said there changes what another process does, out of sight."""
+    assert "opaque" in risks(command)
+
+
+@pytest.mark.parametrize(
+    "command", ["echo x > /proc/self/fd/2", "cat < /dev/fd/3", "echo > /dev/tty"]
+)
+def test_own_descriptors_are_plain(command):
+    """Scripts use them daily."""
+    assert "opaque" not in risks(command)

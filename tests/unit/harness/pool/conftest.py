@@ -1,7 +1,9 @@
 """An offer whose box is a pair of sockets."""
 
 import socket
+import tempfile
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -21,3 +23,10 @@ def offer(tmp_path):
     made = Offer(SessionId("00feed00beef"), handed, posture, Lease.take(tmp_path / "lease"))
     with closing(made):
         yield made
+
+
+@pytest.fixture
+def short_directory():
+    """A directory of the test's own; a socket's path may not be long, and pytest's are."""
+    with tempfile.TemporaryDirectory(prefix="gb-") as folder:
+        yield Path(folder)

@@ -25,8 +25,8 @@ KEY = "sha256:a"
 
 
 @pytest.fixture
-def door(runtime_directory):
-    return runtime_directory / "p.sock"
+def door(short_directory):
+    return short_directory / "p.sock"
 
 
 @contextmanager
@@ -97,22 +97,22 @@ def test_silent_pool_is_a_refusal(door):
         assert "does not answer" in anyio.run(RemotePool(door).take, KEY)
 
 
-def test_door_is_private(door, runtime_directory):
+def test_door_is_private(door, short_directory):
     """Nobody else may even knock."""
     with closing(listen(door)):
         assert door.stat().st_mode & 0o777 == 0o600
-    directory = pool_directory({"XDG_RUNTIME_DIR": str(runtime_directory)})
+    directory = pool_directory({"XDG_RUNTIME_DIR": str(short_directory)})
     assert directory.stat().st_mode & 0o777 == 0o700
     assert socket_path(directory, "abc").parent == directory
 
 
-def test_directory_that_others_may_enter_is_refused(runtime_directory):
+def test_directory_that_others_may_enter_is_refused(short_directory):
     """Somebody made it before us."""
-    directory = pool_directory({"XDG_RUNTIME_DIR": str(runtime_directory)})
+    directory = pool_directory({"XDG_RUNTIME_DIR": str(short_directory)})
     directory.chmod(0o755)
     try:
         with pytest.raises(BoxError, match="0700"):
-            pool_directory({"XDG_RUNTIME_DIR": str(runtime_directory)})
+            pool_directory({"XDG_RUNTIME_DIR": str(short_directory)})
     finally:
         directory.chmod(0o700)
 

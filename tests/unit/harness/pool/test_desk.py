@@ -18,8 +18,8 @@ ORDER = Order(options=RunOptions(None, Path("/src/app"), ""), size=2, idle_s=60)
 
 
 @pytest.fixture
-def door(runtime_directory):
-    return runtime_directory / "serve.sock"
+def door(short_directory):
+    return short_directory / "serve.sock"
 
 
 def visit(door, *questions, raw=False):

@@ -15,8 +15,8 @@ pytestmark = pytest.mark.docker
 
 
 @pytest.fixture
-def environ(runtime_directory):
-    found = {**os.environ, "XDG_RUNTIME_DIR": str(runtime_directory), "SOME_API_KEY": "planted"}
+def environ(short_directory):
+    found = {**os.environ, "XDG_RUNTIME_DIR": str(short_directory), "SOME_API_KEY": "planted"}
     yield found
     end_pools(pool_directory(found))
 
