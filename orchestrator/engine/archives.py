@@ -16,12 +16,12 @@ from typing import IO, Any
 
 from docker.errors import NotFound
 
+from orchestrator.engine.archive_stream import archive_stream
 from orchestrator.engine.client import Engine
 from orchestrator.engine.containers import create_container
 from orchestrator.engine.failure import translated
 from orchestrator.errors import EngineError
 
-_CHUNK = 1024 * 1024
 _HEADERS = 64 * 1024
 """Bytes that one file's tar may hold beside its content."""
 _NEVER = "/never-started"
@@ -42,8 +42,10 @@ class Still:
 
     def tree(self, path: str, into: IO[bytes]) -> None:
         """Write a directory as a tar into an empty file, and rewind it."""
-        with translated(f"read {path} of the image"):
-            chunks, _ = self.engine.api.get_archive(self.id, path, chunk_size=_CHUNK)
+        with (
+            translated(f"read {path} of the image"),
+            archive_stream(self.engine, self.id, path) as (chunks, _),
+        ):
             for chunk in chunks:
                 into.write(chunk)
         into.seek(0)
@@ -57,16 +59,16 @@ class Still:
         return found or b""
 
     def _file(self, path: str, most: int) -> tuple[bytes | None, Mapping[str, Any]]:
+        data = bytearray()
         with translated(f"read {path} of the image"):
             try:
-                chunks, stat = self.engine.api.get_archive(self.id, path)
+                with archive_stream(self.engine, self.id, path) as (chunks, stat):
+                    for chunk in chunks:
+                        data += chunk
+                        if len(data) > most + _HEADERS:
+                            raise EngineError(f"{path} of the image: expected at most {most} bytes")
             except NotFound:
                 return None, {}
-            data = bytearray()
-            for chunk in chunks:
-                data += chunk
-                if len(data) > most + _HEADERS:
-                    raise EngineError(f"{path} of the image: expected at most {most} bytes")
         return only_file(bytes(data), most), stat
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from docker.errors import APIError, NotFound
 from docker.types import Mount as EngineMount
 
+from orchestrator.engine.archive_stream import archive_stream
 from orchestrator.engine.client import Engine
 from orchestrator.engine.failure import translated
 from orchestrator.engine.labels import KIND as KIND_LABEL
@@ -41,7 +42,6 @@ _CONFLICT = 409
 _RELEASE_S = 10.0
 """A volume stays busy until the removal of its last container is through; 1 s was seen."""
 _RELEASE_STEP_S = 0.1
-_CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,10 @@ class Copier:
 
     def get(self, directory: str) -> Iterator[bytes]:
         """Yield the directory as a tar stream; its members begin with the directory's name."""
-        with translated(f"copy files out of {directory}"):
-            chunks, _ = self.engine.api.get_archive(self.container, directory, chunk_size=_CHUNK)
+        with (
+            translated(f"copy files out of {directory}"),
+            archive_stream(self.engine, self.container, directory) as (chunks, _),
+        ):
             yield from chunks
 
 
