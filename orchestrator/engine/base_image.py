@@ -82,10 +82,13 @@ def _registry_has(engine: Engine, name: str) -> bool:
 def _pull(engine: Engine, name: str, progress: Progress) -> None:
     progress(f"pulling {name}")
     repository, tag = name.split(":")
+    failed = ""
     with translated(f"pull {name}"):
+        # Read to the end, also after a failure, so that the connection does not stay open.
         for event in engine.api.pull(repository, tag=tag, stream=True, decode=True):
-            if "error" in event:
-                raise EngineError(f"pull {name}: {event['error']}")
+            failed = failed or str(event.get("error", ""))
+    if failed:
+        raise EngineError(f"pull {name}: {failed}")
 
 
 def _bootstrap(engine: Engine, progress: Progress) -> None:

@@ -174,15 +174,17 @@ def build_image(
 def follow_build(events: Iterable[Mapping[str, Any]], *, name: str, progress: Progress) -> None:
     """Report each step of a build; raises EngineError with the build's last words if it fails."""
     said: list[str] = []
+    failed = ""
+    # Read to the end, also after a failure: a stream that is left open leaves its connection so.
     for event in events:
-        if "error" in event:
-            raise EngineError(
-                f"build {name}: {event['error'].strip()}; its last words:\n"
-                + "\n".join(said[-12:]),
-                hint="mend what it names, then run `glovebox image build`",
-            )
+        failed = failed or str(event.get("error", "")).strip()
         text = str(event.get("stream", "")).strip()
         said += text.splitlines()
         step = _STEP.match(text)
         if step:
             progress(f"step {step[1]} of {step[2]}: {step[3]}")
+    if failed:
+        raise EngineError(
+            f"build {name}: {failed}; its last words:\n" + "\n".join(said[-12:]),
+            hint="mend what it names, then run `glovebox image build`",
+        )
