@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -13,10 +12,10 @@ import typer
 
 from orchestrator.config.paths import paths_from
 from orchestrator.engine.client import connect
-from orchestrator.engine.home_volumes import HomeVolume, list_homes, volume_sizes
+from orchestrator.engine.home_volumes import HomeVolume, volume_sizes
 from orchestrator.errors import UsageError
 from orchestrator.schema.terminal_text import escape_terminal
-from orchestrator.workspace.home import forget_home
+from orchestrator.workspace.home import forget_home, own_homes
 
 app = typer.Typer(
     add_completion=False,
@@ -31,10 +30,13 @@ def list_(
 ) -> None:
     """List the homes of this machine's projects, with their sizes."""
     engine = connect()
-    homes = list_homes(engine)
+    homes = own_homes(paths_from(os.environ, Path.home()), engine)
     sizes = volume_sizes(engine) if homes else {}
     if as_json:
-        rows = [{**asdict(home), "size": sizes.get(home.name)} for home in homes]
+        rows = [
+            {"name": home.name, "project": home.project, "size": sizes.get(home.name)}
+            for home in homes
+        ]
         sys.stdout.write(json.dumps({"homes": rows}) + "\n")
         return
     for home in homes:
@@ -53,7 +55,7 @@ def rm(
     """Remove a project's home; its next session begins with an empty one."""
     engine = connect()
     paths = paths_from(os.environ, Path.home())
-    for home in _chosen(list_homes(engine), directory, every=every):
+    for home in _chosen(own_homes(paths, engine), directory, every=every):
         forget_home(home.name, paths=paths, engine=engine)
         sys.stdout.write(f"removed the home of {escape_terminal(home.project)}\n")
 

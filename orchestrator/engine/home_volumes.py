@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from docker.errors import APIError, NotFound
 
 from orchestrator.engine.client import Engine
 from orchestrator.engine.failure import translated
 from orchestrator.engine.labels import KIND
-from orchestrator.engine.volumes import HOME_KIND, HOST_LABEL, MADE_LABEL, PROJECT_LABEL
+from orchestrator.engine.volumes import (
+    FOLDER_LABEL,
+    HOME_KIND,
+    HOST_LABEL,
+    MADE_LABEL,
+    PROJECT_LABEL,
+)
 
 _COUNT_S = 30.0
 _STEP_S = 0.2
@@ -24,6 +31,8 @@ class HomeVolume:
     name: str
     project: str
     """Absolute path of the project directory on the host."""
+    folder: Path
+    """What the state on this host knows of it."""
 
 
 def made_mark(engine: Engine, name: str, *, project: str) -> str | None:
@@ -43,12 +52,17 @@ def made_mark(engine: Engine, name: str, *, project: str) -> str | None:
 
 
 def list_homes(engine: Engine) -> list[HomeVolume]:
-    """Return the homes that this host made, by project."""
+    """Return the homes that this host made, in whatever state, by project."""
     here = [f"{KIND}={HOME_KIND}", f"{HOST_LABEL}={os.uname().nodename}"]
     with translated("list the homes of projects"):
         found = engine.api.volumes(filters={"label": here})["Volumes"] or []
     homes = [
-        HomeVolume(str(volume["Name"]), str(volume["Labels"][PROJECT_LABEL])) for volume in found
+        HomeVolume(
+            name=str(volume["Name"]),
+            project=str(volume["Labels"][PROJECT_LABEL]),
+            folder=Path(volume["Labels"].get(FOLDER_LABEL, "")),
+        )
+        for volume in found
     ]
     return sorted(homes, key=lambda home: home.project)
 

@@ -100,6 +100,8 @@ class HomeOwner:
 
     project: Path
     """The project directory on this host."""
+    folder: Path
+    """What this host's state knows of the volume; another state has homes of its own."""
 
     def labels(self) -> dict[str, str]:
         """Return what the volume is marked with; no session, since it outlives them."""
@@ -107,6 +109,7 @@ class HomeOwner:
             KIND_LABEL: HOME_KIND,
             MADE_LABEL: secrets.token_hex(8),
             PROJECT_LABEL: str(self.project),
+            FOLDER_LABEL: str(self.folder),
             HOST_LABEL: os.uname().nodename,
         }
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from orchestrator.config.paths import Paths, project_slug
 from orchestrator.engine.client import Engine
-from orchestrator.engine.home_volumes import list_homes, made_mark
+from orchestrator.engine.home_volumes import HomeVolume, list_homes, made_mark
 from orchestrator.engine.volumes import HomeOwner, copier, create_volume, remove_volume
 from orchestrator.errors import EngineError, EngineUnavailable
+from orchestrator.schema.ids import digest_of
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.presence import is_gone
 from orchestrator.workspace.record import locked
@@ -39,21 +40,27 @@ class HomeSpec:
     """For the container that hands the volume over to its user."""
 
 
-def home_name(project: Path, uid: int) -> str:
-    """Return the volume's name; another user of the box has another home."""
-    return f"glovebox-home-{project_slug(project)}-{uid}"
+def home_name(project: Path, uid: int, *, paths: Paths) -> str:
+    """Return the volume's name; another user of the box, or another state, has another home."""
+    state = digest_of(str(paths.homes).encode())[7:13]
+    return f"glovebox-home-{project_slug(project)}-{uid}-{state}"
+
+
+def own_homes(paths: Paths, engine: Engine) -> list[HomeVolume]:
+    """Return the homes that sessions of this state made, by project."""
+    return [home for home in list_homes(engine) if home.folder.parent == paths.homes]
 
 
 def prepare_home(spec: HomeSpec, *, paths: Paths, engine: Engine) -> Mount:
     """Return the mount of the project's home; made and handed to its user where there is none."""
-    name = home_name(spec.project, spec.uid)
+    name = home_name(spec.project, spec.uid, paths=paths)
     folder = paths.homes / name
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with locked(folder, wait=True):
         found = made_mark(engine, name, project=str(spec.project))
         # A volume that is not known to be handed over may still belong to root.
         if found is None or found != _read(folder / _READY):
-            made = _make(spec, name, engine)
+            made = _make(spec, name, folder=folder, engine=engine)
             (folder / _READY).write_text(made, "utf-8")
     return Mount("volume", name, spec.target)
 
@@ -74,7 +81,7 @@ def forget_lost_homes(paths: Paths, engine: Engine) -> list[str]:
     Where the folder above is gone too, the disk may only be away: that home stays.
     """
     lost = []
-    for home in list_homes(engine):
+    for home in own_homes(paths, engine):
         project = Path(home.project)
         if not is_gone(project) or is_gone(project.parent):
             continue
@@ -89,9 +96,9 @@ def forget_lost_homes(paths: Paths, engine: Engine) -> list[str]:
     return lost
 
 
-def _make(spec: HomeSpec, name: str, engine: Engine) -> str:
+def _make(spec: HomeSpec, name: str, *, folder: Path, engine: Engine) -> str:
     remove_volume(engine, name)
-    create_volume(engine, name, owner=HomeOwner(spec.project))
+    create_volume(engine, name, owner=HomeOwner(spec.project, folder))
     mount = Mount("volume", name, spec.target)
     with copier(engine, spec.image, mount, labels=spec.labels) as helper:
         helper.put("/", [_own_directory(spec)])

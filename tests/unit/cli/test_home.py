@@ -16,7 +16,7 @@ def home(world):
     """A home of the world's project."""
     name = f"glovebox-home-test-{world.root.name}"
     with closing(connect()) as engine:
-        create_volume(engine, name, owner=HomeOwner(world.project))
+        create_volume(engine, name, owner=HomeOwner(world.project, world.state / "homes" / name))
         yield name
         remove_volume(engine, name)
 

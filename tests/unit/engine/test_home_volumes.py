@@ -12,11 +12,12 @@ pytestmark = pytest.mark.docker
 
 NAME = f"glovebox-test-home-{os.getpid()}"
 PROJECT = Path("/srv/nowhere/app")
+FOLDER = Path("/srv/nowhere/state/homes/app")
 
 
 @pytest.fixture
 def volume(engine):
-    create_volume(engine, NAME, owner=HomeOwner(PROJECT))
+    create_volume(engine, NAME, owner=HomeOwner(PROJECT, FOLDER))
     yield NAME
     remove_volume(engine, NAME)
 
@@ -29,7 +30,7 @@ def test_home_is_listed_with_its_project_and_size(engine, volume):
     finally:
         remove_volume(engine, f"{NAME}-other")
 
-    assert homes[volume].project == str(PROJECT)
+    assert (homes[volume].project, homes[volume].folder) == (str(PROJECT), FOLDER)
     assert volume_sizes(engine)[volume] == 0
     assert f"{NAME}-other" not in homes
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from orchestrator.config.paths import Paths
 from orchestrator.engine.base_image import BASE
 from orchestrator.engine.home_volumes import list_homes, made_mark
 from orchestrator.engine.labels import OWNER, owner_label
@@ -12,6 +13,7 @@ from orchestrator.workspace.home import (
     forget_home,
     forget_lost_homes,
     home_name,
+    own_homes,
     prepare_home,
 )
 from tests.support.boxes import small_spec
@@ -27,9 +29,9 @@ def spec(project):
 
 
 @pytest.fixture(autouse=True)
-def gone_afterwards(engine, spec):
+def gone_afterwards(engine, spec, paths):
     yield
-    remove_volume(engine, home_name(spec.project, spec.uid))
+    remove_volume(engine, home_name(spec.project, spec.uid, paths=paths))
 
 
 def test_what_one_session_leaves_the_next_one_finds(stage, engine, paths, spec):
@@ -49,8 +51,8 @@ def test_what_one_session_leaves_the_next_one_finds(stage, engine, paths, spec):
 
 def test_volume_that_was_not_handed_over_is_made_again(engine, paths, spec):
     """A process that died between the two steps leaves a volume that only root may write."""
-    name = home_name(spec.project, spec.uid)
-    create_volume(engine, name, owner=HomeOwner(spec.project))
+    name = home_name(spec.project, spec.uid, paths=paths)
+    create_volume(engine, name, owner=HomeOwner(spec.project, paths.homes / name))
 
     prepare_home(spec, paths=paths, engine=engine)
 
@@ -58,17 +60,33 @@ def test_volume_that_was_not_handed_over_is_made_again(engine, paths, spec):
     assert ready == made_mark(engine, name, project=str(spec.project))
 
 
-def test_another_ones_volume_is_not_taken(engine, spec):
+def test_another_ones_volume_is_not_taken(engine, spec, paths):
     """A volume of that name without our labels is no home."""
-    name = home_name(spec.project, spec.uid)
+    name = home_name(spec.project, spec.uid, paths=paths)
     engine.api.create_volume(name=name)
 
     assert made_mark(engine, name, project=str(spec.project)) is None
 
 
-def test_other_users_have_other_homes(spec):
-    """Files of one would be closed to the other."""
-    assert home_name(spec.project, 1000) != home_name(spec.project, 1001)
+def test_other_users_and_other_states_have_other_homes(spec, paths, tmp_path):
+    """Files of one would be closed to the other, or removed by it as unknown."""
+    other = Paths(tmp_path / "other", tmp_path / "config")
+    names = {
+        home_name(spec.project, 1000, paths=paths),
+        home_name(spec.project, 1001, paths=paths),
+        home_name(spec.project, 1000, paths=other),
+    }
+
+    assert len(names) == 3
+
+
+def test_state_lists_its_own_homes_alone(engine, paths, spec, tmp_path):
+    """Those of another state are not its to show or remove."""
+    mount = prepare_home(spec, paths=paths, engine=engine)
+    other = Paths(tmp_path / "other", tmp_path / "config")
+
+    assert mount.source in [home.name for home in own_homes(paths, engine)]
+    assert mount.source not in [home.name for home in own_homes(other, engine)]
 
 
 def test_home_is_listed_and_forgotten(engine, paths, spec):
