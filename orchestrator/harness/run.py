@@ -93,7 +93,9 @@ async def _wind_up(
     changed = await session.room.settle()
     await session.history.finish()
     commits = await session.room.commits()
-    session.observe(WorkspaceChanged(tuple(changed), branch_rows(commits.branches)))
+    found = session.room.found
+    notes = found.notes if found is not None else ()
+    session.observe(WorkspaceChanged(tuple(changed), branch_rows(commits.branches), notes))
     if commits.trouble:
         session.observe(ErrorRaised("commits", session.output.scrub(commits.trouble)))
     usage = result.usage if result else Usage()

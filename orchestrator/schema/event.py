@@ -158,11 +158,15 @@ class LimitReached(Event):
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceChanged(Event):
-    """What the run changed, waiting to be applied or discarded, and the commits it made."""
+    """What the run changed, waiting to be applied or discarded, and the commits it made.
+
+    ``notes`` says what a person must know beside it: a protected path that appeared, say.
+    """
 
     type: ClassVar[str] = "workspace"
     changed: tuple[Mapping[str, Any], ...]
     commits: tuple[Mapping[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,17 @@ def test_bind_mode_tells_what_appeared(world):
     assert "note: .envrc: policy protects it, and it appeared during the session" in ended.err
 
 
+def test_machines_are_told_what_appeared_too(world):
+    """The event has what a person reads."""
+    (world.project / "make.sh").write_text("echo x > .envrc\n")
+    model = world.script(call("bash", command="bash make.sh"), {"text": "done"})
+
+    ended = world.run("run", "go", "-m", model, "--workspace", "bind", "--json")
+
+    (note,) = ended.of("workspace")[0]["notes"]
+    assert ".envrc: policy protects it" in note
+
+
 def test_what_was_applied_unasked_and_runs_on_the_host_is_named(world):
     """Nobody looked before, so somebody must be able to look after."""
     model = world.script(call("bash", command="echo all: > Makefile"), {"text": "done"})
