@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from docker.errors import APIError, NotFound
+from docker.errors import APIError, ImageNotFound, NotFound
 from docker.types import Mount as EngineMount
 
 from orchestrator.engine.archive_stream import archive_stream
@@ -194,27 +194,38 @@ def copier(
 ) -> Iterator[Copier]:
     """Create a container around one mount, and remove it at the end.
 
-    The image's content does not matter: nothing of it ever runs.
+    The image's content does not matter, since nothing of it ever runs: where this one was removed
+    meanwhile, any other does.
     """
+    marks = {**labels, KIND_LABEL: COPIER_KIND}
     with translated("create a container for copying"):
-        host_config = engine.api.create_host_config(
-            network_mode="none",
-            cap_drop=["ALL"],
-            mounts=[_engine_mount(mount)],
-        )
-        created = engine.api.create_container(
-            image,
-            ["/never-started"],
-            host_config=host_config,
-            network_disabled=True,
-            labels={**labels, KIND_LABEL: COPIER_KIND},
-        )
-    container: str = created["Id"]
+        try:
+            container = _create_copier(engine, image, mount, marks)
+        except ImageNotFound:
+            others = engine.api.images(quiet=True)
+            if not others:
+                raise
+            container = _create_copier(engine, others[0], mount, marks)
     try:
         yield Copier(engine, container)
     finally:
         with translated("remove the container for copying"):
             engine.api.remove_container(container, force=True)
+
+
+def _create_copier(engine: Engine, image: str, mount: Mount, labels: Mapping[str, str]) -> str:
+    created = engine.api.create_container(
+        image,
+        ["/never-started"],
+        host_config=engine.api.create_host_config(
+            network_mode="none",
+            cap_drop=["ALL"],
+            mounts=[_engine_mount(mount)],
+        ),
+        network_disabled=True,
+        labels=dict(labels),
+    )
+    return str(created["Id"])
 
 
 def _engine_mount(mount: Mount) -> EngineMount:

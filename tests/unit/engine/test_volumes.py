@@ -124,10 +124,25 @@ def test_copier_is_removed_when_its_use_fails(real, name):
     assert not real.api.containers(all=True, filters={"label": f"{SESSION_LABEL}={SESSION}"})
 
 
-def test_missing_image_is_an_error_of_the_engine(real, name):
+def test_any_image_does_where_the_named_one_was_removed(real, name):
+    """A session's files must not be lost with the image it ran from."""
+    with copier(real, "glovebox/none:0", Mount("volume", name, "/w"), labels={}) as helper:
+        helper.put("/w", [archive((member("kept"), b""))])
+        assert b"kept" in b"".join(helper.get("/w"))
+
+
+def test_engine_without_any_image_says_so(scripted_engine):
     """Nothing is pulled for copying."""
-    with pytest.raises(EngineError, match="create a container for copying"):
-        copier(real, "glovebox/none:0", Mount("volume", name, "/w"), labels={}).__enter__()
+    missing = (404, {"message": "No such image: glovebox/none:0"})
+    scripted_engine.say("POST /containers/create", missing)
+    scripted_engine.say("GET /images/json", (200, []))
+
+    with (
+        closing(connect(scripted_engine.url)) as engine,
+        pytest.raises(EngineError, match=r"create a container for copying.*No such image"),
+        copier(engine, "glovebox/none:0", Mount("volume", "v", "/w"), labels={}),
+    ):
+        pass
 
 
 def test_running_user_of_a_volume_is_found_and_frozen(real, name, running):

@@ -200,9 +200,9 @@ def test_ended_box_is_told_before_the_engine_has_removed_it(stage):
 
     async def scene(scene):
         await scene.run("setsid sh -c 'while :; do date > ticks; done' & disown; sleep 0.5")
-        init = scene.container()["State"]["Pid"]
+        container = scene.container()["Id"]
         await scene.lifecycle.stop(scene.spec.session, gone=False)
-        left = members_of_namespace(init)
+        left = processes_of(container)
         await scene.lifecycle.stop(scene.spec.session)
         return left, scene.spec
 
@@ -213,16 +213,12 @@ def test_ended_box_is_told_before_the_engine_has_removed_it(stage):
     assert nothing_left(stage.engine, spec)
 
 
-def members_of_namespace(init):
-    """Return the names of the processes in the pid namespace of ``init``."""
-    try:
-        wanted = Path(f"/proc/{init}/ns/pid").readlink()
-    except FileNotFoundError:
-        return set()
+def processes_of(container):
+    """Return the names of a container's processes, by the control groups that anybody may read."""
     found = set()
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
-            if entry.name.isdigit() and (entry / "ns/pid").readlink() == wanted:
+            if entry.name.isdigit() and container in (entry / "cgroup").read_text():
                 found.add((entry / "comm").read_text().strip())
     return found
 
