@@ -54,9 +54,12 @@ class OpenedStream:
             while not self._is_open and self._outcome is None and not self._channel.failed:
                 await self._channel.changed()
         self._channel.check()
+        if self._is_open:
+            # An error that came on the heels of the opening is its end, told by ``close``.
+            return
         if self._outcome is not None and self._outcome.error is not None:
             raise StreamRefusedError(self._outcome.error)
-        if not self._is_open and self._outcome is None:
+        if self._outcome is None:
             await self.close()
             raise StreamRefusedError(f"the box did not open it within {OPEN_S:.0f} s")
 

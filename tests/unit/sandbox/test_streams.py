@@ -68,6 +68,15 @@ def test_result_without_credit_is_a_refusal(stream):
         run(stream.opened)
 
 
+def test_failure_on_the_heels_of_the_opening_is_the_end(stream):
+    """However fast both came: it was open, so it is no refusal."""
+    stream.take(Frame(3, CREDIT, U32.pack(WINDOW)))
+    stream.take(result(error="/x: No such file or directory", code="invalid"))
+
+    run(stream.opened)
+    assert run(stream.close).reason == "/x: No such file or directory"
+
+
 def test_end_is_told_after_the_bytes(stream, sent):
     """What came before the result is read before it, and nothing is cancelled."""
     stream.take(Frame(3, CREDIT, U32.pack(WINDOW)))
