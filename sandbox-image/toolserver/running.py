@@ -1,4 +1,4 @@
-"""What every command has in common while it runs: its tree of processes, and how that is ended."""
+"""What every command, a terminal's too, has in common: its tree of processes, and how it ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ READ_SIZE = 65_536
 DRAIN_SECONDS = 0.1
 """How long output is awaited after the command itself ended; children may hold the pipe."""
 TERM_SECONDS = 1.0
-"""From SIGTERM to SIGKILL."""
+"""From the first signal to SIGKILL."""
 GONE_SECONDS = 0.02
 KILL_SECONDS = 0.05
 """Between looks for survivors of a SIGKILL."""
@@ -33,6 +33,9 @@ NO_PROCESS = -1
 
 class Running:
     """One tree of processes, from ``_follow`` until its kind calls ``_finish``."""
+
+    FIRST_SIGNAL = signal.SIGTERM
+    """What asks it to end."""
 
     def __init__(self, loop: Loop, config: Config, number: int) -> None:
         self._loop = loop
@@ -54,7 +57,7 @@ class Running:
         if at_once:
             self._kill(KILL_ROUNDS)
             return
-        tree.send(self.members(), signal.SIGTERM)
+        tree.send(self.members(), self.FIRST_SIGNAL)
         self._timers.append(self._loop.after(TERM_SECONDS, lambda: self._kill(KILL_ROUNDS)))
 
     def members(self) -> list[int]:
@@ -77,7 +80,7 @@ class Running:
             self._finish_when_gone()
 
     def _finish_when_gone(self) -> None:
-        """Look often: what got a SIGTERM mostly ends at once, and someone waits for it."""
+        """Look often: what was asked to mostly ends at once, and someone waits for it."""
         if self._done:
             return
         if self.members():

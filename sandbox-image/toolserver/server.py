@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from processes import Processes
     from running import Running
     from streams import Streams
-    from terminal_stream import TerminalStream
 
 MOST_COMMANDS = 64
 """At a time; fewer where the box may have few processes, since each needs some."""
@@ -86,7 +85,7 @@ class Server:
             elif frame.kind == CANCEL:
                 self._processes.cancel(frame.call)
 
-    def _running(self) -> list[Running | TerminalStream]:
+    def _running(self) -> list[Running]:
         """Return what has processes, for the watchdog."""
         started = self._processes.running() if self._processes is not None else ()
         terminals = self._streams.terminals() if self._streams is not None else ()

@@ -77,13 +77,15 @@ class Streams:
         if len(self.terminals()) >= MOST_TERMINALS:
             self._refuse(number, f"{MOST_TERMINALS} terminals are open already; close one first")
             return
-        one = TerminalStream(self._loop, self._link, number, on_end=self._forget)
+        one = TerminalStream(
+            self._loop, self._config, link=self._link, number=number, on_end=self._forget
+        )
         one.credit(credit)
         try:
-            one.start(self._config, order, lowest=lowest)
+            one.start(order, lowest=lowest)
         except BlockingIOError:
             self._watch.make_room()
-            one.start(self._config, order, lowest=lowest)
+            one.start(order, lowest=lowest)
         self._open[number] = one
         self._watch.wake()
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from config import Config
     from loop import Loop
     from running import Running
-    from terminal_stream import TerminalStream
 
 TICK = 0.2
 """Seconds between looks while a command runs; a budget is enforced within about five of them."""
@@ -37,9 +36,7 @@ STRAY_SECONDS = 1.0
 class Watch:
     """Looks only while something of a command runs, so that an idle box uses no processor."""
 
-    def __init__(
-        self, loop: Loop, config: Config, running: Callable[[], list[Running | TerminalStream]]
-    ) -> None:
+    def __init__(self, loop: Loop, config: Config, running: Callable[[], list[Running]]) -> None:
         self._loop = loop
         self._config = config
         self._running = running

@@ -91,6 +91,24 @@ def test_closing_ends_everything_on_it(stage):
     assert (end.exit_code, end.reason, left) == (None, "cancelled", "0\n")
 
 
+def test_closing_hangs_up_first(stage):
+    """A program that saves its work on SIGHUP has the time to; a shell would not heed a SIGTERM."""
+
+    async def scene(scene):
+        stream = await terminal(
+            scene,
+            "trap 'echo told >hung-up; exit' HUP; trap '' TERM; echo started; "
+            "while :; do sleep 0.1; done",
+        )
+        await until(stream, b"started")
+        end = await stream.close()
+        return end, await scene.output("cat hung-up")
+
+    end, told = stage.play(scene)
+
+    assert (end.reason, told) == ("cancelled", "told\n")
+
+
 def test_fast_output_arrives_whole(stage):
     """The last words of a program that has ended wait until the host has read them."""
 
