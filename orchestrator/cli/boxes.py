@@ -13,6 +13,7 @@ import anyio
 import typer
 
 from orchestrator.config.paths import paths_from
+from orchestrator.engine.containers import FoundContainer
 from orchestrator.harness.boxes import end_box, running_boxes, sweep_boxes
 from orchestrator.harness.control_client import find_running, joined
 from orchestrator.harness.control_protocol import VERSION, Hello, ProcessRow
@@ -34,21 +35,37 @@ def ps(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the boxes of all sessions in the engine, or the processes kept in one."""
+    """List the boxes of all sessions in the engine, or the processes kept in one.
+
+    Boxes that a warm pool keeps for sessions to come are listed apart.
+    """
     if session is not None:
         _print_processes(anyio.run(_processes, session), as_json=as_json)
         return
-    boxes = running_boxes()
+    found = running_boxes(paths_from(os.environ, Path.home()))
     if as_json:
-        rows = [{"session": box.session, "container": box.id, "state": box.state} for box in boxes]
-        sys.stdout.write(json.dumps({"boxes": rows}) + "\n")
+        rows = {
+            "boxes": [_row(box) for box in found.sessions],
+            "waiting": [_row(box) for box in found.waiting],
+        }
+        sys.stdout.write(json.dumps(rows) + "\n")
         return
-    for box in boxes:
-        sys.stdout.write(
-            f"{escape_terminal(box.session):14} {escape_terminal(box.state):10} {box.id[:12]}\n"
-        )
-    if not boxes:
-        sys.stderr.write("no boxes\n")
+    for box in found.sessions:
+        sys.stdout.write(_line(box) + "\n")
+    if not found.sessions:
+        sys.stderr.write("no boxes\n" if not found.waiting else "no boxes of sessions\n")
+    if found.waiting:
+        sys.stdout.write("waiting in warm pools (glovebox pool status):\n")
+    for box in found.waiting:
+        sys.stdout.write(f"  {_line(box)}\n")
+
+
+def _row(box: FoundContainer) -> dict[str, str]:
+    return {"session": box.session, "container": box.id, "state": box.state}
+
+
+def _line(box: FoundContainer) -> str:
+    return f"{escape_terminal(box.session):14} {escape_terminal(box.state):10} {box.id[:12]}"
 
 
 async def _processes(session: str) -> list[ProcessRow]:
@@ -94,7 +111,9 @@ def gc(as_json: Json = False) -> None:
         sys.stdout.write(f"removed the home of {escape_terminal(project)}, which is gone\n")
     for session in swept.warm:
         sys.stdout.write(f"removed what a dead pool had prepared as {session}\n")
+    for pool in swept.pools:
+        sys.stdout.write(f"removed the files of pool {pool}, which is over\n")
     for line in swept.applies:
         sys.stdout.write(escape_terminal(line) + "\n")
-    if not any((swept.boxes, swept.applies, swept.volumes, swept.homes, swept.warm)):
+    if not any(asdict(swept).values()):
         sys.stderr.write("nothing to remove\n")

@@ -24,13 +24,17 @@ class Lease:
     @classmethod
     def take(cls, path: Path) -> Lease:
         """Lock the file, made where it lacks; BlockingIOError when somebody has it."""
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BaseException:
+        while True:
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if _is_at(path, fd):
+                    return cls(path, fd)
+            except BaseException:
+                os.close(fd)
+                raise
+            # Removed between the two steps by its last holder: another one may be there by now.
             os.close(fd)
-            raise
-        return cls(path, fd)
 
     @property
     def label(self) -> str:
@@ -46,3 +50,11 @@ class Lease:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+def _is_at(path: Path, fd: int) -> bool:
+    try:
+        there = path.lstat()
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(there, os.fstat(fd))

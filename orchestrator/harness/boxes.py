@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from anyio import to_thread
@@ -11,13 +12,15 @@ from orchestrator.engine.client import connect
 from orchestrator.engine.containers import FoundContainer, find_containers
 from orchestrator.engine.labels import BOX
 from orchestrator.errors import UsageError
+from orchestrator.harness.pool.channel import pool_directory
+from orchestrator.harness.pool.remains import remove_remains
 from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.bind import tidy_dead_binds
 from orchestrator.workspace.home import forget_lost_homes
 from orchestrator.workspace.orphans import remove_orphans
 from orchestrator.workspace.recover import recover
-from orchestrator.workspace.warmth import remove_unclaimed
+from orchestrator.workspace.warmth import is_unclaimed, remove_unclaimed
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +34,31 @@ class Swept:
     """Projects that are gone, whose home was removed."""
     warm: tuple[SessionId, ...]
     """Workspaces of dead pools, which no session had taken."""
+    pools: tuple[str, ...]
+    """Pools that are over, whose files were removed."""
 
 
-def running_boxes() -> list[FoundContainer]:
-    """Return the boxes of all sessions, running or not."""
+@dataclass(frozen=True, slots=True)
+class FoundBoxes:
+    """The boxes of an engine, running or not."""
+
+    sessions: tuple[FoundContainer, ...]
+    waiting: tuple[FoundContainer, ...]
+    """Those that a pool of this state directory keeps for a session to come."""
+
+
+def running_boxes(paths: Paths) -> FoundBoxes:
+    """Return the boxes of all sessions, and apart from them those that wait for one."""
     engine = connect()
     try:
-        return find_containers(engine, kind=BOX)
+        found = find_containers(engine, kind=BOX)
     finally:
         engine.close()
+    waiting = {box.id for box in found if is_unclaimed(SessionId(box.session), paths=paths)}
+    return FoundBoxes(
+        tuple(box for box in found if box.id not in waiting),
+        tuple(box for box in found if box.id in waiting),
+    )
 
 
 async def end_box(prefix: str) -> SessionId:
@@ -72,4 +91,7 @@ async def sweep_boxes(paths: Paths) -> Swept:
         homes = await to_thread.run_sync(lambda: forget_lost_homes(paths, engine))
     finally:
         engine.close()
-    return Swept(tuple(boxes), tuple(applies), tuple(volumes), tuple(homes), tuple(warm))
+    pools = await to_thread.run_sync(lambda: remove_remains(pool_directory(os.environ)))
+    return Swept(
+        tuple(boxes), tuple(applies), tuple(volumes), tuple(homes), tuple(warm), tuple(pools)
+    )

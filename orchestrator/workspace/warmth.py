@@ -34,6 +34,15 @@ def settle_in(session: SessionId, *, paths: Paths, engine: Engine) -> OverlayWor
     return OverlayWorkspace(Site(own, folder, engine, workspace.site.labels))
 
 
+def is_unclaimed(session: SessionId, *, paths: Paths) -> bool:
+    """Say whether a workspace of this state directory waits for a session; broken ones do not."""
+    try:
+        record = load_record(paths.work(session))
+    except WorkspaceError:
+        return False
+    return record is not None and record.warm
+
+
 def remove_unclaimed(paths: Paths, engine: Engine) -> list[SessionId]:
     """Drop the warm workspaces whose keeper died, and return them; one in use is left alone."""
     removed = []

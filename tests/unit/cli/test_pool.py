@@ -12,6 +12,7 @@ import yaml
 
 from orchestrator.engine.client import connect
 from orchestrator.engine.containers import find_containers
+from orchestrator.sandbox.runtime_dir import runtime_root
 from tests.support.world import bash
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("image")]
@@ -60,6 +61,11 @@ def configure(world, **settings):
     path = world.root / "config/config.yaml"
     path.parent.mkdir(exist_ok=True)
     path.write_text(yaml.safe_dump(settings))
+
+
+def files_of(pool):
+    """Return what a pool has beside its boxes; a world has no runtime directory of its own."""
+    return sorted((runtime_root({}, os.geteuid()) / "pool").glob(f"{pool['pool']}.*"))
 
 
 def test_second_session_of_a_project_starts_warm(world, engine):
@@ -111,12 +117,17 @@ def test_killed_pool_leaves_nothing_after_a_sweep(world, engine):
     assert world.run("pool", "warm", str(world.project)).code == 0
     [pool] = status(world)
     [waiting] = ready(world)
+    assert {path.suffix for path in files_of(pool)} == {".lock", ".log", ".json", ".sock"}
 
     os.kill(pool["pid"], signal.SIGKILL)
     until(lambda: not find_containers(engine, session=waiting))
+    for path in files_of(pool):
+        os.utime(path, (0, 0))
     swept = world.run("gc")
 
     assert (swept.code, f"prepared as {waiting}" in swept.out) == (0, True)
+    assert f"files of pool {pool['pool']}" in swept.out
+    assert files_of(pool) == []
     assert "nothing to remove" not in swept.err
     assert not (world.state / "work" / waiting).exists()
     start, _ = start_of(world.run("run", "-m", world.script(DONE), "--json", "go"))
@@ -142,6 +153,21 @@ def test_killed_session_leaves_no_warm_box(world, engine):
     assert world.run("gc").code == 0
     assert "made" in world.run("diff", waiting).out
     until(lambda: ready(world))
+
+
+def test_waiting_box_is_listed_apart_from_sessions(world):
+    """It is nobody's session yet; gc leaves it and its living pool alone."""
+    assert world.run("pool", "warm", str(world.project)).code == 0
+    [waiting] = ready(world)
+
+    listed = json.loads(world.run("ps", "--json").out)
+    _, _, apart = world.run("ps").out.partition("waiting in warm pools")
+    assert world.run("gc").code == 0
+
+    assert waiting in [box["session"] for box in listed["waiting"]]
+    assert waiting not in [box["session"] for box in listed["boxes"]]
+    assert waiting in apart
+    assert ready(world) == [waiting]
 
 
 def test_idle_pool_ends_by_itself(world):

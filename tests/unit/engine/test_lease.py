@@ -97,3 +97,28 @@ def test_lease_of_an_earlier_boot_is_dead_where_only_we_use_the_engine(lease):
 def test_label_of_another_form_belongs_to_nobody(label):
     """Only our own form names a lease."""
     assert not is_alive(label)
+
+
+def test_lease_is_not_taken_on_a_file_that_was_removed(tmp_path):
+    """Its last holder removed the file before it let go: two would hold the same name."""
+    path = tmp_path / "lease"
+    first = Lease.take(path)
+    program = (
+        "import sys, time\nfrom pathlib import Path\n"
+        "from orchestrator.engine.lease import Lease\n"
+        "while True:\n"
+        "    try:\n        lease = Lease.take(Path(sys.argv[1]))\n        break\n"
+        "    except BlockingIOError:\n        pass\n"
+        "print('held', flush=True)\ntime.sleep(60)\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", program, path], stdout=subprocess.PIPE)
+    try:
+        path.unlink()
+        first.close()
+        assert child.stdout.readline() == b"held\n"
+
+        with pytest.raises(BlockingIOError):
+            Lease.take(path)
+    finally:
+        child.kill()
+        child.communicate()

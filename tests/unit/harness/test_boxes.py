@@ -32,28 +32,28 @@ def with_box(engine, do):
     return session, anyio.run(run)
 
 
-def sessions():
-    return {box.session for box in running_boxes()}
+def sessions(paths):
+    return {box.session for box in running_boxes(paths).sessions}
 
 
-def test_running_box_is_listed_until_it_ends(engine):
+def test_running_box_is_listed_until_it_ends(engine, paths):
     """By its session."""
 
     async def look(session):  # noqa: ARG001 - what is done beside a box
-        return await anyio.to_thread.run_sync(sessions)
+        return await anyio.to_thread.run_sync(sessions, paths)
 
     session, found = with_box(engine, look)
 
     assert session in found
-    assert session not in sessions()
+    assert session not in sessions(paths)
 
 
-def test_box_is_ended_by_a_prefix_of_its_session(engine):
+def test_box_is_ended_by_a_prefix_of_its_session(engine, paths):
     """Its run sees the box go."""
 
     async def end(session):
         ended = await end_box(session[:10])
-        return ended, await anyio.to_thread.run_sync(sessions)
+        return ended, await anyio.to_thread.run_sync(sessions, paths)
 
     session, (ended, left) = with_box(engine, end)
 
@@ -74,7 +74,7 @@ def test_sweep_leaves_the_boxes_of_living_runs(engine, paths):
 
     async def sweep(session):  # noqa: ARG001 - what is done beside a box
         swept = await sweep_boxes(paths)
-        return swept, await anyio.to_thread.run_sync(sessions)
+        return swept, await anyio.to_thread.run_sync(sessions, paths)
 
     session, (swept, left) = with_box(engine, sweep)
 

@@ -6,7 +6,7 @@ from orchestrator.engine.lease import Lease
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.pending import waiting_sessions
 from orchestrator.workspace.record import LEASE, load_record
-from orchestrator.workspace.warmth import remove_unclaimed, settle_in
+from orchestrator.workspace.warmth import is_unclaimed, remove_unclaimed, settle_in
 from tests.support.workspaces import write
 
 pytestmark = pytest.mark.docker
@@ -26,11 +26,13 @@ def test_settled_workspace_is_a_sessions_own(desk, warm):
     workspace, _ = warm
     before = workspace.site.record
     assert waiting_sessions(desk.paths, desk.project) == []
+    assert is_unclaimed(before.session, paths=desk.paths)
 
     own = settle_in(before.session, paths=desk.paths, engine=desk.engine).site.record
 
     assert (own.warm, own.started_ns > before.started_ns) == (False, True)
     assert load_record(workspace.site.folder) == own
+    assert not is_unclaimed(before.session, paths=desk.paths)
     assert waiting_sessions(desk.paths, desk.project) == [before.session]
 
 
