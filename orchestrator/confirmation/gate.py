@@ -27,6 +27,8 @@ class Question:
     """How long a yes may hold, as policy allows."""
     body: str = ""
     """A diff or content to show with it; raw, shown only escaped."""
+    kept_for: str = ""
+    """What either answer is kept for beyond this run; empty where it is not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,8 @@ def render_question(question: Question, columns: int) -> list[str]:
 
 def render_prompt(question: Question) -> str:
     """Return the line that waits for a key."""
+    if question.kept_for:
+        return f"{FRAME}y = yes, n = no (default); kept for {_plain(question.kept_for)}: "
     remember = session_offered(question)
     choices = "y = once, s = this exact one until the session ends, " if remember else "y = once, "
     return f"{FRAME}{choices}n [reason] = no (default): "

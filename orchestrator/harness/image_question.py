@@ -33,6 +33,7 @@ def image_question(project: Path, inputs: ImageInputs, policy: EffectivePolicy) 
         decision=decision,
         digest=inputs.digest,
         scopes=("once",),
+        kept_for="exactly these files",
         body=_body(inputs),
     )
 
@@ -49,7 +50,10 @@ def _notes(inputs: ImageInputs) -> tuple[str, ...]:
     if inputs.described is not None:
         notes += [f"runs first, in the box: {line}" for line in inputs.described.commands]
         notes += inputs.described.notices
-    notes.append("yes holds for exactly these files, in later sessions too")
+    notes.append(
+        "either answer holds for exactly these files, in later sessions too; "
+        "glovebox trust asks again, glovebox trust --revoke forgets it"
+    )
     return tuple(notes)
 
 
@@ -60,5 +64,5 @@ def _body(inputs: ImageInputs) -> str:
     if inputs.names:
         more = len(inputs.names) - SHOWN_NAMES
         listed = "\n".join(inputs.names[:SHOWN_NAMES]) + (f"\n… {more} more" if more > 0 else "")
-        parts.append(f"{len(inputs.names)} paths of the project go in:\n{listed}")
+        parts.append(f"paths of the project that go in: {len(inputs.names)}\n{listed}")
     return "\n\n".join(parts)

@@ -21,7 +21,7 @@ def test_digest_answers_for_a_script(world):
     digest = re.search("sha256:[0-9a-f]{64}", refused.err)[0]
     given = world.run("trust", "--yes", digest)
 
-    assert (refused.code, given.code) == (2, 0)
+    assert (refused.code, refused.out, given.code) == (2, "", 0)
     assert given.out == f"yes {digest}\n"
     [row] = json.loads(world.run("trust", "--list", "--json").out)
     assert row["directory"] == str(world.project)
@@ -29,6 +29,32 @@ def test_digest_answers_for_a_script(world):
     assert str(world.project) in world.run("trust", "--list").out
     assert world.run("trust", "--revoke").out == "1 forgotten\n"
     assert json.loads(world.run("trust", "--list", "--json").out) == []
+
+
+def test_without_a_terminal_all_is_shown_that_a_person_would_see(world):
+    """Files, build, first commands, digest: on stderr, escaped; nobody answers yes to a digest."""
+    described = {
+        "build": {"dockerfile": "Dockerfile", "args": {"V": "1"}},
+        "postCreateCommand": "make \x1b[2J deps",
+    }
+    (world.project / ".devcontainer.json").write_text(json.dumps(described))
+    (world.project / "Dockerfile").write_text("FROM debian:12\nCOPY tool /opt/\n")
+    (world.project / "tool").write_text("x")
+    refused = world.run("trust")
+
+    assert (refused.code, refused.out) == (2, "")
+    for part in (
+        "FROM debian:12",
+        "COPY tool /opt/",
+        "built without a network, from: debian:12",
+        "build argument V=1",
+        r"runs first, in the box: make \x1b[2J deps",
+        "paths of the project that go in: 1\n┃   tool",
+    ):
+        assert part in refused.err
+    assert "\x1b" not in refused.err
+    assert re.search("digest: sha256:[0-9a-f]{64}\n", refused.err)
+    assert "there is nobody to ask" in refused.err
 
 
 def test_other_digest_is_refused(world):
@@ -47,7 +73,7 @@ def test_person_is_shown_the_file_and_answers(world, key, word, code):
         str(GLOVEBOX), ["trust"], cwd=world.project, env=world.env(), encoding="utf-8", timeout=30
     )
     child.expect("may the agent use the image that the project describes")
-    child.expect_exact("(default): ")
+    child.expect_exact("y = yes, n = no (default); kept for exactly these files: ")
     shown = child.before
     child.send(key + "\r")
     child.expect(f"{word} sha256:")

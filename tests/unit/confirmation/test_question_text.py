@@ -132,3 +132,10 @@ def test_content_is_shown_whole_below():
 def test_scope_that_policy_does_not_offer_is_not_offered():
     """Only once, where policy says so."""
     assert "session ends" not in render_prompt(question("ls", scopes=("once",)))
+
+
+def test_answer_that_is_kept_says_for_what():
+    """And offers no yes for once, as there is none."""
+    prompt = render_prompt(question("FROM x", scopes=("once",), kept_for="this \x1bfile"))
+
+    assert prompt == "┃ y = yes, n = no (default); kept for this \\x1bfile: "
