@@ -6,10 +6,16 @@ from contextlib import closing
 
 from anyio import to_thread
 
+from orchestrator.confirmation.question_text import render_question
 from orchestrator.errors import UsageError
+from orchestrator.harness.image_inputs import ImageInputs
+from orchestrator.harness.image_question import image_question
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.project_image import ProjectAsker
 from orchestrator.harness.trust import TrustAnswer, TrustStore
+
+COLUMNS = 100
+"""Of the question where no terminal says how wide it is; a digest fits on its line."""
 
 
 async def answer_project(
@@ -18,7 +24,8 @@ async def answer_project(
     """Ask about the project's image and keep the answer; None where it describes none.
 
     ``yes`` is the digest a person has seen elsewhere: it answers for exactly those inputs. Raises
-    UsageError where that is not the present digest, and where nobody can be asked.
+    UsageError where that is not the present digest, and where nobody can be asked: the question
+    is shown all the same, for whoever decides later.
     """
     inputs = await to_thread.run_sync(asker.inputs, options)
     if inputs is None:
@@ -35,6 +42,8 @@ async def answer_project(
                 options.directory, inputs.digest, what=inputs.what, yes=True, by="flag"
             )
         answer = await asker.ask(options.directory, inputs)
+        if answer.by == "nobody":
+            _show(asker, options, inputs)
         if answer.by in {"nobody", "timeout"}:
             raise UsageError(
                 f"trust {inputs.what}: there is nobody to ask; its digest is {inputs.digest}",
@@ -43,3 +52,8 @@ async def answer_project(
         return store.remember(
             options.directory, inputs.digest, what=inputs.what, yes=answer.yes, by=answer.by
         )
+
+
+def _show(asker: ProjectAsker, options: RunOptions, inputs: ImageInputs) -> None:
+    for row in render_question(image_question(options.directory, inputs, asker.policy), COLUMNS):
+        asker.note(row)
