@@ -96,7 +96,11 @@ def apply(
     if (patch and branch) or (interactive and (patch or branch)) or (message and not branch):
         raise UsageError("apply: give one of -i, --patch and --branch, and -m only with --branch")
     if interactive and (path or hunk or as_json or include_protected):
-        raise UsageError("apply: -i asks about everything; it goes with no other choice of files")
+        raise UsageError(
+            "apply: -i asks about each change, the protected ones too; it goes with no --path, "
+            "--hunk, --include-protected and --json",
+            hint="give -i alone; a protected path takes the whole word yes",
+        )
     if commits:
         if path or hunk or interactive or skip_conflicts or ours or theirs:
             raise UsageError(

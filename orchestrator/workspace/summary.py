@@ -14,10 +14,12 @@ _MOST_PLACES = 12
 Counts = Mapping[str, tuple[int, int]]
 """Added and removed lines by path."""
 
+_PROTECTED = "protected, applied only with --include-protected:"
+
 _SECTIONS: tuple[tuple[str, Callable[[Change], str]], ...] = (
     ("runs on your machine:", lambda change: change.runs_on_host),
     (
-        "protected, applied only with --include-protected:",
+        _PROTECTED,
         lambda change: "policy protects it" if change.protected else "",
     ),
     ("refused, never applied:", lambda change: change.refused),
@@ -83,9 +85,9 @@ def change_line(change: Change, counts: Counts | None = None) -> str:
 
 
 def warning_lines(change: Change) -> Iterator[str]:
-    """Yield what a person must know of one change."""
+    """Yield what a person must know of one change; who asks about each says what is protected."""
     for title, reason in _SECTIONS:
-        if why := reason(change):
+        if title != _PROTECTED and (why := reason(change)):
             yield f"  {title} {escape_terminal(why)}"
 
 

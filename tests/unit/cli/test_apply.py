@@ -227,9 +227,32 @@ def test_interactive_wants_the_whole_word_for_protected_paths(shell):
     """A quick y is not the explicit yes that they need."""
     shell.work("echo x > .envrc")
 
-    assert "nothing was applied" in answer(interactive(shell), "y")
+    shown = answer(interactive(shell), "y")
+    assert "nothing was applied" in shown
+    assert "protected by policy: .envrc" in shown
+    assert "--include-protected" not in shown
     assert "1 changes applied" in answer(interactive(shell), "yes")
     assert (shell.desk.project / ".envrc").exists()
+
+
+def test_interactive_brings_a_move_away_from_a_protected_path(shell):
+    """Its old name is removed by it, so it takes the whole word, and then no flag is asked for."""
+    write(shell.desk.project, {".envrc": "use flake\n"})
+    shell.work("mv .envrc envrc.txt")
+
+    assert "nothing was applied" in answer(interactive(shell), "y")
+    shown = answer(interactive(shell), "yes")
+    assert "protected by policy: .envrc" in shown
+    assert "not applied" not in shown
+    assert not (shell.desk.project / ".envrc").exists()
+
+
+def test_interactive_with_the_flag_says_how_to_answer_instead(shell):
+    """No other flag is named that it would refuse."""
+    refused = shell("apply", "-i", "--include-protected")
+
+    assert refused.returncode == 2
+    assert "the whole word yes" in refused.stderr
 
 
 def test_interactive_without_a_terminal_is_refused(shell):
