@@ -79,7 +79,7 @@ def warm(
     settings = load_settings(paths.config / "config.yaml", os.environ)
     options = RunOptions(
         prompt=None,
-        directory=chosen_directory(directory),
+        directory=chosen_directory(directory, flag="pool warm"),
         model="",
         policies=tuple(policy or settings.policy),
         image=image or settings.image,

@@ -16,11 +16,12 @@ from orchestrator.cli.review import review_changes
 from orchestrator.cli.run_io import RunIo, open_io
 from orchestrator.config.paths import paths_from
 from orchestrator.config.settings import Settings, load_settings
-from orchestrator.errors import UsageError
+from orchestrator.errors import ConfigError, UsageError
 from orchestrator.harness.options import LimitOptions, OnAsk, RunOptions, WorkspaceMode
 from orchestrator.harness.preview import parse_preview
 from orchestrator.harness.run import RunEnd, run_session
 from orchestrator.policy.units import parse_duration
+from orchestrator.tools.registry import builtin_tools
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -127,7 +128,7 @@ def run(
         environment=read_environment(env or []),
         git_identity="none" if git_identity == "none" else "host",
         add_dirs=tuple(chosen_directory(path, flag="--add-dir") for path in add_dir or []),
-        tools=tuple(tools.split(",")) if tools else settings.tools,
+        tools=settings.tools if tools is None else read_tools(tools),
         previews=tuple(parse_preview(port, None) for port in preview or []),
     )
     io = open_io(quiet=print_only, json_events=json_events)
@@ -186,6 +187,17 @@ def read_environment(given: list[str]) -> dict[str, str]:
             )
         found[name] = value
     return found
+
+
+def read_tools(given: str) -> tuple[str, ...]:
+    """Return the names in a list by comma; UsageError for one that is no tool."""
+    names = tuple(name.strip() for name in given.split(","))
+    try:
+        builtin_tools(names)
+    except ConfigError as error:
+        # The same word in a configuration file is the file's fault, on a command line it is not.
+        raise UsageError(f"--{error.message}", hint=error.hint) from error
+    return names
 
 
 def chosen_directory(given: Path, *, flag: str = "--cd") -> Path:

@@ -30,7 +30,7 @@ def check_luggage(options: RunOptions, policy: EffectivePolicy, *, state: Path) 
             hint="workspace.add_dirs of the policy decides",
         )
     for directory in options.add_dirs:
-        check_project(directory, home=Path.home().resolve(), state=state, flag="--add-dir")
+        check_project(directory, home=Path.home().resolve(), state=state, named="--add-dir")
         if directory.is_relative_to(options.directory):
             raise ConfigError(
                 f"--add-dir {directory}: it is part of the project, which the box has already"

@@ -39,15 +39,15 @@ WHOLE = ("/boot", "/dev", "/etc", "/proc", "/sys", "/usr", "/var/lib/docker")
 """Nothing below these is a project either."""
 
 
-def check_project(directory: Path, *, home: Path, state: Path, flag: str = "--cd") -> None:
+def check_project(directory: Path, *, home: Path, state: Path, named: str = "--cd") -> None:
     """Raise UsageError unless ``directory``, absolute and resolved, can go into a box.
 
-    ``flag`` is where it was named.
+    ``named`` is where: a flag, or a command that takes it as an argument.
     """
     why = _why_not(directory, home=home, state=state)
     if why:
         raise UsageError(
-            f"{flag} {os.fsencode(directory).decode('utf-8', 'backslashreplace')}: {why}",
+            f"{named} {os.fsencode(directory).decode('utf-8', 'backslashreplace')}: {why}",
             hint="name a project's own directory, such as ~/src/app",
         )
 

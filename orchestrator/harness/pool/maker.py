@@ -64,7 +64,9 @@ class BoxMaker:
 
     def __init__(self, recipe: RunOptions, paths: Paths, environ: Mapping[str, str]) -> None:
         """Connect to nothing yet."""
-        check_project(recipe.directory, home=Path.home().resolve(), state=paths.state.resolve())
+        check_project(
+            recipe.directory, home=Path.home().resolve(), state=paths.state.resolve(), named="pool"
+        )
         self._recipe = recipe
         self._paths = paths
         self._environ = environ

@@ -12,6 +12,7 @@ from orchestrator.harness.options import RunOptions
 from orchestrator.harness.pool.channel import ask, pool_directory, socket_path
 from orchestrator.harness.pool.order import Order, order_path
 from orchestrator.harness.pool.recipe import ENGINE_VARIABLES, pool_id, recipe_of
+from orchestrator.harness.project import check_project
 
 KEPT = (
     *ENGINE_VARIABLES,
@@ -40,8 +41,12 @@ def start_pool(
 ) -> str:
     """Start the pool for these options where none runs, and return its name; blocks for a moment.
 
+    UsageError where no session could be had of that directory either.
+
     Two that start at once are one: the second finds the first one's lock and ends.
     """
+    home, state = Path.home().resolve(), paths.state.resolve()
+    check_project(options.directory, home=home, state=state, named="pool warm")
     recipe = recipe_of(options)
     directory = pool_directory(environ)
     name = pool_id(recipe, paths, environ)

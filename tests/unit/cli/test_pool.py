@@ -203,3 +203,15 @@ def test_name_that_is_no_pools_is_refused(world):
     """It becomes a file's name."""
     assert world.run("pool", "serve", "../x").code == 2
     assert world.run("pool", "serve", "0123456789abcdef").code == 7
+
+
+def test_directory_that_is_no_project_is_a_usage_error(world):
+    """Told at once and by the name it was given under; no pool is started for it."""
+    system = world.run("pool", "warm", "/etc")
+    missing = world.run("pool", "warm", "nowhere")
+
+    assert (system.code, missing.code) == (2, 2)
+    assert system.err.startswith("glovebox: pool warm /etc: it is a directory of the system")
+    assert missing.err.startswith("glovebox: pool warm nowhere: expected a directory")
+    known = json.loads(world.run("pool", "status", "--json").out)["pools"]
+    assert "/etc" not in [pool["directory"] for pool in known]

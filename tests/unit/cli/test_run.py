@@ -40,6 +40,8 @@ def test_no_prompt_is_needed_to_go_on():
         (["run", "x", "-m", "scripted:x", "--max-steps", "0"], "--max-steps"),
         (["run", "x", "-m", "scripted:x", "--on-ask", "maybe"], "--on-ask"),
         (["run", "x", "-m", "scripted:x", "--workspace", "magic"], "--workspace"),
+        (["run", "x", "-m", "scripted:x", "--tools", "raed"], "--tools: unknown tool 'raed', did"),
+        (["run", "x", "-m", "scripted:x", "--tools", ""], "--tools: unknown tool ''"),
     ],
 )
 def test_wrong_command_line_ends_with_two_and_opens_nothing(world, arguments, words):
