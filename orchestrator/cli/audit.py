@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from orchestrator.audit.chain import Verdict
+from orchestrator.audit.chain import Head, Verdict
 from orchestrator.audit.signer import parse_public_key, read_public_key
 from orchestrator.audit.verify import verify_file
 from orchestrator.config.paths import Paths, paths_from
@@ -82,7 +82,9 @@ def _report(verdict: Verdict, whose: str) -> Iterator[str]:
     yield str(verdict)
     head = verdict.head
     if head is not None and verdict.state != "broken":
-        yield f"  session {head.session}, {head.seq + 1} records, signed through {head.signed_seq}"
+        through = _signed_through(head)
+        signed = "none of them signed yet" if through is None else f"signed through {through}"
+        yield f"  session {head.session}, {head.seq + 1} records, {signed}"
         yield f"  key {head.public_key}, known from {whose}"
     if verdict.torn_bytes:
         yield f"  unfinished last line of {verdict.torn_bytes} bytes, never acknowledged"
@@ -106,12 +108,17 @@ def _as_data(path: Path, verdict: Verdict) -> dict[str, Any]:
         "why": verdict.why,
         "session": head.session if head else None,
         "records": head.seq + 1 if head else 0,
-        "signed_through": head.signed_seq if head else None,
+        "signed_through": _signed_through(head) if head else None,
         "head": head.hash if head else None,
         "public_key": head.public_key if head else None,
         "interrupted": [{"call": call, "intent": seq} for call, seq in verdict.interrupted],
         "torn_bytes": verdict.torn_bytes,
     }
+
+
+def _signed_through(head: Head) -> int | None:
+    """Return the last record that a signature covers, None where there is no signature."""
+    return head.signed_seq if head.signed_seq >= 0 else None
 
 
 def _text(path: Path) -> str:

@@ -178,5 +178,9 @@ def test_running_session_can_be_verified(audit: Glovebox, state: Path) -> None:
     )
     log.append("intent", {"call": "c1"})
 
-    assert audit("verify", "aaaa").stdout.startswith("intact, open\n")
+    shown, data = audit("verify", "aaaa").stdout, json.loads(audit("verify", "--json").stdout)
+    assert shown.startswith("intact, open\n")
+    assert "2 records, none of them signed yet\n" in shown
+    assert data["signed_through"] is None
     log.close()
+    assert "3 records, signed through 1\n" in audit("verify", "aaaa").stdout
