@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -21,6 +22,7 @@ from orchestrator.harness.options import LimitOptions, OnAsk, RunOptions, Worksp
 from orchestrator.harness.preview import parse_preview
 from orchestrator.harness.run import RunEnd, run_session
 from orchestrator.policy.units import parse_duration
+from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.tools.registry import builtin_tools
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -105,6 +107,8 @@ def run(
     The answer goes to stdout, progress to stderr. Changes wait for `glovebox apply` unless
     --apply is given or you say yes at the end.
     """
+    if output_last_message is not None:
+        check_writable(output_last_message, flag="--output-last-message")
     paths = paths_from(os.environ, Path.home())
     settings = load_settings(paths.config / "config.yaml", os.environ)
     options = RunOptions(
@@ -133,17 +137,18 @@ def run(
     )
     io = open_io(quiet=print_only, json_events=json_events)
     end = anyio.run(partial(run_session, options, settings, paths, front=io))
-    _answer(end, io, copy_to=output_last_message)
+    told = _answer(end, io, copy_to=output_last_message)
+    code = end.exit_code or told
     if end.commits_waiting:
         io.note(end.commits_waiting)
     if end.workspace_mode == "none":
-        return end.exit_code
+        return code
     reviewed = anyio.run(partial(review_changes, paths, end.session, io, apply_now=apply_changes))
-    return end.exit_code or reviewed
+    return code or reviewed
 
 
-def _answer(end: RunEnd, io: RunIo, *, copy_to: Path | None) -> None:
-    """Print the answer, but not where the same terminal has just shown it."""
+def _answer(end: RunEnd, io: RunIo, *, copy_to: Path | None) -> int:
+    """Print the answer, but not where the same terminal has just shown it; 1 without the copy."""
     seen = not io.quiet and sys.stdout.isatty() and sys.stderr.isatty()
     if not io.json_events and end.answer and not seen:
         sys.stdout.write(end.answer.rstrip("\n") + "\n")
@@ -152,9 +157,34 @@ def _answer(end: RunEnd, io: RunIo, *, copy_to: Path | None) -> None:
         try:
             copy_to.write_text(end.answer, "utf-8")
         except OSError as error:
+            # It could be at the start; the work is done all the same, and is not lost for this.
+            io.note(escape_terminal(f"--output-last-message {copy_to}: {error.strerror}"))
+            return 1
+    return 0
+
+
+def check_writable(path: Path, *, flag: str) -> None:
+    """Raise UsageError where a file could not be written there later; nothing is left by it."""
+    try:
+        _open_once(path)
+    except OSError as error:
+        # A pipe whose reader is still to come is none of the reasons.
+        if error.errno != errno.ENXIO:
             raise UsageError(
-                f"--output-last-message {copy_to}: cannot be written: {error.strerror}"
+                f"{flag} {path}: expected a file that can be written: {error.strerror}",
+                hint="name one in a directory that exists and is yours",
             ) from error
+
+
+def _open_once(path: Path) -> None:
+    flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    try:
+        os.close(os.open(path, flags))
+    except FileNotFoundError:
+        # Permission bits do not tell: root has all of them, also where no file can be made.
+        made = path.resolve()
+        os.close(os.open(made, flags | os.O_CREAT | os.O_EXCL, 0o600))
+        made.unlink()
 
 
 def read_prompt(prompt: str | None, *, resuming: bool) -> str | None:

@@ -10,6 +10,8 @@ from orchestrator.cli.run import read_prompt
 from orchestrator.errors import UsageError
 from tests.support.world import GLOVEBOX, bash, call
 
+COPY = ["--output-last-message"]
+
 
 def test_prompt_is_the_argument():
     """stdin is left alone."""
@@ -40,6 +42,10 @@ def test_no_prompt_is_needed_to_go_on():
         (["run", "x", "-m", "scripted:x", "--max-steps", "0"], "--max-steps"),
         (["run", "x", "-m", "scripted:x", "--on-ask", "maybe"], "--on-ask"),
         (["run", "x", "-m", "scripted:x", "--workspace", "magic"], "--workspace"),
+        (["run", "x", "-m", "scripted:x", *COPY, "no/where/x"], "written: No such file"),
+        (["run", "x", "-m", "scripted:x", *COPY, "notes.txt/x"], "written: Not a dir"),
+        (["run", "x", "-m", "scripted:x", *COPY, "."], "written: Is a dir"),
+        (["run", "x", "-m", "scripted:x", *COPY, "/proc/x"], "written: "),
         (["run", "x", "-m", "scripted:x", "--tools", "raed"], "--tools: unknown tool 'raed', did"),
         (["run", "x", "-m", "scripted:x", "--tools", ""], "--tools: unknown tool ''"),
     ],
@@ -86,6 +92,18 @@ def test_print_gives_the_answer_alone_and_to_the_file_too(world):
 
     assert (ended.code, ended.out, ended.err) == (0, "the answer\n", "")
     assert copy.read_text() == "the answer"
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("image")
+def test_copy_that_fails_in_the_end_does_not_cost_the_work(world):
+    """The answer is printed and the changes are applied; the exit code tells."""
+    model = world.script(call("write", path="made", content="x"), {"text": "the answer"})
+    ended = world.run("run", "x", "-p", "--apply", "-m", model, *COPY, "/dev/full")
+
+    assert (ended.code, ended.out) == (1, "the answer\n")
+    assert "--output-last-message /dev/full: No space left" in ended.err
+    assert (world.project / "made").read_text() == "x"
 
 
 @pytest.mark.docker
