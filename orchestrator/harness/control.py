@@ -15,7 +15,7 @@ from orchestrator.errors import BoxError
 from orchestrator.harness.control_protocol import control_directory
 from orchestrator.harness.control_talk import Talk, caller_of
 from orchestrator.harness.person import PersonalAccess
-from orchestrator.sandbox.runtime_dir import private_directory
+from orchestrator.sandbox.runtime_dir import listen_at, private_directory
 from orchestrator.schema.ids import SessionId
 
 MOST_CALLERS = 16
@@ -72,18 +72,13 @@ def is_listening(path: Path) -> bool:
 def _listen(path: Path) -> socket.socket:
     """Return a listener that has its name only once it listens, so that no sweep takes it."""
     early = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener = None
     try:
-        before = os.umask(0o177)
-        try:
-            listener.bind(str(early))
-        finally:
-            os.umask(before)
-        listener.listen(MOST_CALLERS)
-        listener.setblocking(False)
+        listener = listen_at(early, mode=0o600, backlog=MOST_CALLERS)
         early.rename(path)
     except OSError as err:
-        listener.close()
+        if listener is not None:
+            listener.close()
         raise BoxError(
             f"{path}: the session's control socket cannot be made ({err.strerror or err})",
             hint="set XDG_RUNTIME_DIR to a directory of yours that is short and can be written",

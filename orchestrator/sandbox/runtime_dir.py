@@ -43,7 +43,7 @@ class SocketDirectory:
             # The server is root without any power over files: others' permission is what it has.
             # Nobody else gets here, as the parents are private on both sides.
             self.leaf.chmod(0o711)
-            self.listener = _listen(self.leaf / SOCKET_NAME)
+            self.listener = listen_at(self.leaf / SOCKET_NAME, mode=0o666, backlog=2)
         except BaseException:
             shutil.rmtree(self._top, ignore_errors=True)
             raise
@@ -76,14 +76,23 @@ def private_directory(root: Path) -> None:
         )
 
 
-def _listen(path: Path) -> socket.socket:
+def listen_at(
+    path: Path, *, mode: int, backlog: int, kind: socket.SocketKind = socket.SOCK_STREAM
+) -> socket.socket:
+    """Return a listener that does not block; BoxError where the path is too long for a socket.
+
+    Its directory is private; nobody can connect before ``mode`` says who may.
+    """
     if len(os.fsencode(path)) > MAX_SOCKET_PATH:
-        raise BoxError(f"{path}: a socket's path may have {MAX_SOCKET_PATH} bytes")
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        raise BoxError(
+            f"{path}: a socket's path may have {MAX_SOCKET_PATH} bytes",
+            hint="set XDG_RUNTIME_DIR to a directory of yours with a shorter path",
+        )
+    listener = socket.socket(socket.AF_UNIX, kind)
     try:
         listener.bind(str(path))
-        path.chmod(0o666)
-        listener.listen(2)
+        path.chmod(mode)
+        listener.listen(backlog)
         listener.setblocking(False)
     except BaseException:
         listener.close()

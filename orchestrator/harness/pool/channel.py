@@ -16,7 +16,7 @@ from anyio import to_thread
 
 from orchestrator.errors import BoxError
 from orchestrator.harness.pool.offer import DESCRIPTORS, Offer, pack, unpack
-from orchestrator.sandbox.runtime_dir import private_directory, runtime_root
+from orchestrator.sandbox.runtime_dir import listen_at, private_directory, runtime_root
 from orchestrator.schema.ids import Digest
 
 ANSWER_S = 1.0
@@ -43,16 +43,7 @@ def socket_path(directory: Path, pool: str) -> Path:
 def listen(path: Path) -> socket.socket:
     """Listen there, in the place of a pool that died; whoever calls this holds the pool's lock."""
     path.unlink(missing_ok=True)
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    try:
-        listener.bind(str(path))
-        path.chmod(0o600)
-        listener.listen(8)
-        listener.setblocking(False)
-    except BaseException:
-        listener.close()
-        raise
-    return listener
+    return listen_at(path, mode=0o600, backlog=8, kind=socket.SOCK_SEQPACKET)
 
 
 def is_ours(peer: socket.socket) -> bool:

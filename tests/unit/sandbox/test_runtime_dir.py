@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.engine.labels import owner_label
 from orchestrator.errors import BoxError
-from orchestrator.sandbox.runtime_dir import SocketDirectory, runtime_root, sweep
+from orchestrator.sandbox.runtime_dir import SocketDirectory, listen_at, runtime_root, sweep
 
 
 @pytest.fixture
@@ -46,6 +46,27 @@ def test_only_this_user_gets_to_the_socket(root):
             caller.connect(str(directory.leaf / "glove"))
     finally:
         directory.close()
+
+
+@pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_SEQPACKET])
+def test_listener_has_its_mode_and_does_not_block(root, kind):
+    """Whatever this process's umask is."""
+    root.mkdir()
+    with listen_at(root / "x", mode=0o600, backlog=1, kind=kind) as listener:
+        assert mode(root / "x") == 0o600
+        assert not listener.getblocking()
+        with socket.socket(socket.AF_UNIX, kind) as caller:
+            caller.connect(str(root / "x"))
+
+
+def test_path_that_no_socket_can_have_is_refused(root):
+    """With the next step, before anything is made."""
+    root.mkdir()
+    with pytest.raises(BoxError, match="may have 107 bytes") as caught:
+        listen_at(root / ("x" * 100), mode=0o600, backlog=1)
+
+    assert "XDG_RUNTIME_DIR" in caught.value.hint
+    assert list(root.iterdir()) == []
 
 
 def test_nothing_is_left(root):
