@@ -44,7 +44,7 @@ def test_every_definition_is_named_as_registered() -> None:
 
 
 def test_prompt_and_default_tools_cost_under_a_thousand_tokens() -> None:
-    """Counted by tiktoken's o200k_base; every request carries them."""
+    """Counted by tiktoken's o200k_base; every request carries them, ``process`` where it is on."""
     done = subprocess.run(
         [sys.executable, "benchmarks/tokens.py", "--json"],
         cwd=ROOT,
@@ -56,3 +56,4 @@ def test_prompt_and_default_tools_cost_under_a_thousand_tokens() -> None:
     counts = json.loads(done.stdout)
     assert set(DEFAULT_NAMES) < set(counts)
     assert 200 < counts["total"] < 1000
+    assert 100 < counts["process"] < 150
