@@ -24,6 +24,10 @@ _RESOLVE_BENEATH = 0x08
 _RENAME_NOREPLACE = 1
 _RENAME_EXCHANGE = 2
 
+_AT_EMPTY_PATH = 0x1000
+_MAX_HANDLE = 128
+"""Bytes, from linux/exportfs.h."""
+
 _NOT_OFFERED = {errno.ENOSYS, errno.EPERM, errno.EINVAL}
 
 
@@ -32,6 +36,14 @@ class _OpenHow(ctypes.Structure):
         ("flags", ctypes.c_uint64),
         ("mode", ctypes.c_uint64),
         ("resolve", ctypes.c_uint64),
+    )
+
+
+class _FileHandle(ctypes.Structure):
+    _fields_ = (
+        ("handle_bytes", ctypes.c_uint),
+        ("handle_type", ctypes.c_int),
+        ("data", ctypes.c_ubyte * _MAX_HANDLE),
     )
 
 
@@ -67,6 +79,18 @@ def open_beneath(directory_fd: int, path: str, flags: int, *, openat2: bool) -> 
         return os.open(parts[-1], flags | os.O_NOFOLLOW, dir_fd=current)
     finally:
         os.close(current)
+
+
+def file_handle(fd: int) -> tuple[int, bytes] | None:
+    """Return the type and bytes of an open file's handle; None where the kernel gives none."""
+    handle = _FileHandle(handle_bytes=_MAX_HANDLE)
+    mount = ctypes.c_int()
+    done = _LIBC.name_to_handle_at(
+        fd, b"", ctypes.byref(handle), ctypes.byref(mount), _AT_EMPTY_PATH
+    )
+    if done != 0:
+        return None
+    return handle.handle_type, bytes(handle.data[: handle.handle_bytes])
 
 
 def rename_new(name: str, new: str, *, src_fd: int, dst_fd: int) -> None:

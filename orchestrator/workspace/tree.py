@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import WorkspaceError
-from orchestrator.workspace.beneath import has_openat2, open_beneath
+from orchestrator.workspace.beneath import file_handle, has_openat2, open_beneath
 
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -49,6 +49,19 @@ class Tree:
             raise
         try:
             return os.fstat(fd)
+        finally:
+            os.close(fd)
+
+    def handle(self, path: str) -> tuple[int, bytes] | None:
+        """Return the handle of what the name itself is, as ``file_handle``; None without one."""
+        try:
+            fd = self._open(path, _POINT)
+        except OSError as err:
+            if err.errno in _ABSENT:
+                return None
+            raise
+        try:
+            return file_handle(fd)
         finally:
             os.close(fd)
 

@@ -18,7 +18,7 @@ from orchestrator.workspace.git_names import moved_repository
 from orchestrator.workspace.git_settings import MAX_CONFIG_BYTES, command_settings
 from orchestrator.workspace.globs import PathGlobs
 from orchestrator.workspace.node import Limits, Node, Observed, is_git_internal
-from orchestrator.workspace.origin import ORIGIN, origin_inode
+from orchestrator.workspace.origin import ORIGIN, Origin, parse_origin
 from orchestrator.workspace.prune import OPAQUE
 from orchestrator.workspace.tree import Found, Tree
 
@@ -46,10 +46,10 @@ class _Reading:
     limits: Limits
     base: dict[str, Node] = field(default_factory=dict)
     box: dict[str, Node] = field(default_factory=dict)
-    origins: dict[str, int] = field(default_factory=dict)
-    """Inode of the host file that a box's file or directory was copied from."""
-    inodes: set[int] = field(default_factory=set)
-    """Of everything in ``base``."""
+    origins: dict[str, Origin] = field(default_factory=dict)
+    """The host file that a box's file or directory was copied from."""
+    inodes: dict[int, str] = field(default_factory=dict)
+    """Of everything in ``base``, with a path of it."""
     git_settings: tuple[str, ...] = ()
     inside_git: int = 0
     moved: set[str] = field(default_factory=set)
@@ -83,10 +83,20 @@ class _Reading:
             inside_git=self.inside_git,
             git_settings=self.git_settings,
             moved_repositories=frozenset(self.moved),
-            # What the box moved or linked has the mark of a host file that is still there.
-            copied_up=frozenset(p for p, ino in self.origins.items() if ino not in self.inodes),
+            copied_up=frozenset(
+                path for path, origin in self.origins.items() if not self._stands(origin)
+            ),
             kept=frozenset(self.kept),
         )
+
+    def _stands(self, origin: Origin) -> bool:
+        """Say whether a host file still is there, at whatever path the box had it from.
+
+        What the box moved or linked has the mark of such a file. An equal inode alone is no sign:
+        the host may have deleted the file, and a new one may have got its inode.
+        """
+        path = self.inodes.get(origin.inode)
+        return path is not None and self.host.handle(path) == origin.handle
 
     def _take(self, found: Found) -> bool:
         """Record one name; True where it is a directory to be read."""
@@ -133,9 +143,9 @@ class _Reading:
         return node
 
     def _note_origin(self, path: str, fd: int) -> None:
-        inode = origin_inode(_mark(fd, ORIGIN))
-        if inode is not None:
-            self.origins[path] = inode
+        origin = parse_origin(_mark(fd, ORIGIN))
+        if origin is not None:
+            self.origins[path] = origin
 
     def _opaque(self, path: str) -> bool:
         with self.upper.directory(path) as fd:
@@ -157,7 +167,7 @@ class _Reading:
 
     def _record(self, path: str, info: os.stat_result) -> None:
         self.base.setdefault(path, plain_node(self.host, path, info))
-        self.inodes.add(info.st_ino)
+        self.inodes[info.st_ino] = path
 
     def _enter_base(self, found: Found) -> bool:
         return not self._never_seen(found)

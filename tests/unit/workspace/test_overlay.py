@@ -57,6 +57,27 @@ def test_moved_file_is_no_conflict_and_a_deleted_one_is(desk):
     assert "deleted on the host" in changes["src/mod.py"].conflict
 
 
+def test_deleted_file_is_told_from_a_new_one_with_its_inode(desk):
+    """File systems give an inode's number again at once; the box touched that new name too."""
+    workspace = desk.work("echo more >> src/mod.py; echo box > reborn")
+    gone = desk.project / "src/mod.py"
+    inode = gone.lstat().st_ino
+    gone.unlink()
+    for number in range(500):
+        fresh = desk.project / f"fresh{number}"
+        fresh.touch()
+        if fresh.lstat().st_ino == inode:
+            break
+    else:
+        pytest.skip("this file system did not give the inode again")
+    fresh.rename(desk.project / "reborn")
+
+    changes = by_path(desk.look(workspace))
+
+    assert "deleted on the host" in changes["src/mod.py"].conflict
+    assert changes["reborn"].conflict
+
+
 def test_directory_made_anew_is_compared_file_by_file(desk):
     """An equal file in it is no change, a missing one a deletion."""
     workspace = desk.work("rm -r old; mkdir old; printf 'a\\n' > old/a.txt")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,39 @@ def test_what_nobody_may_read_is_a_trouble(layers):
 
     assert "lets nobody read" in found.box["f"].trouble
     assert "lets nobody list" in found.box["shut"].trouble
+
+
+def marked(path: Path, handle: tuple[int, bytes]) -> None:
+    """Give a file the mark that the kernel gives to what it copied up."""
+    kind, data = handle
+    head = struct.pack("=BBBBB16s", 0, 0xFB, 21 + len(data), 0, kind, bytes(16))
+    os.setxattr(path, "user.overlay.origin", head + data)
+
+
+def handle_of(root: Path, path: str) -> tuple[int, bytes]:
+    with open_tree(root) as tree:
+        found = tree.handle(path)
+    assert found is not None
+    return found
+
+
+def test_moved_file_is_no_file_that_the_host_deleted(layers):
+    """Its mark names a host file that is still there, under the name it had."""
+    upper, host = layers
+    write(upper, {"moved": "1"})
+    marked(upper / "moved", handle_of(host, "a"))
+    whiteout(upper / "a")
+
+    assert read(layers).copied_up == frozenset()
+
+
+def test_new_host_file_with_the_inode_of_a_deleted_one_is_another(layers):
+    """The handle tells the generations of an inode apart."""
+    upper, host = layers
+    kind, data = handle_of(host, "a")
+    write(upper, {"deleted": "1", "a": "box"})
+    inode, generation = struct.unpack("=II", data)
+    assert inode == (host / "a").stat().st_ino
+    marked(upper / "deleted", (kind, struct.pack("=II", inode, generation ^ 1)))
+
+    assert read(layers).copied_up == {"deleted"}
