@@ -7,16 +7,24 @@ and a first command, and none of them takes effect before a person said yes.
 from __future__ import annotations
 
 import posixpath
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import json5
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.errors import UsageError
+from orchestrator.harness.devcontainer_faults import (
+    INSTEAD,
+    image_fault,
+    missing_fault,
+    shape_fault,
+    syntax_fault,
+)
 from orchestrator.harness.devcontainer_values import Command, command_lines, written_variables
 from orchestrator.workspace.build_context import read_text
 from orchestrator.workspace.tree import open_tree
@@ -30,6 +38,9 @@ _SILENT = frozenset(
 """Keys for editors and the like; leaving them out changes nothing in a box."""
 
 _PROJECT = "${localWorkspaceFolder}"
+_IMAGE = re.compile(r"[A-Za-z0-9][\w.:/@-]*")
+
+Written = Annotated[str, Field(min_length=1)]
 
 
 class Build(BaseModel):
@@ -37,7 +48,7 @@ class Build(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    dockerfile: str | None = None
+    dockerfile: Written | None = None
     context: str = "."
     args: dict[str, str] = Field(default_factory=dict)
     target: str | None = None
@@ -50,7 +61,7 @@ class Described(BaseModel):
 
     image: str | None = None
     build: Build | None = None
-    docker_file: str | None = Field(default=None, alias="dockerFile")
+    docker_file: Written | None = Field(default=None, alias="dockerFile")
     context: str | None = None
     container_env: dict[str, str | None] = Field(default_factory=dict, alias="containerEnv")
     remote_env: dict[str, str | None] = Field(default_factory=dict, alias="remoteEnv")
@@ -89,26 +100,24 @@ def find_devcontainer(project: Path) -> DevContainer | None:
 def parse_devcontainer(text: str, *, path: str) -> DevContainer:
     """Return what a file asks for; UsageError where it cannot be understood."""
     if len(text) > MAX_LENGTH:
-        raise UsageError(f"{path}: expected at most {MAX_LENGTH} characters, found {len(text)}")
+        raise UsageError(
+            f"{path}: expected at most {MAX_LENGTH} characters, got {len(text)}",
+            hint=f"shorten it; {INSTEAD}",
+        )
     try:
         data = json5.loads(text)
         described = Described.model_validate(data)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(step) for step in first["loc"])
-        raise UsageError(
-            f"{path}: {where}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-        ) from error
+        raise shape_fault(path, data, error) from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path}: expected JSON with comments: {_first_line(error)}") from error
+        raise syntax_fault(path, error) from error
     folder = posixpath.dirname(path)
     dockerfile, context, build = _build(described)
-    if dockerfile is None and described.image is None:
-        raise UsageError(
-            f"{path}: it names neither an image nor a Dockerfile"
-            + (", and Compose files are not supported" if "dockerComposeFile" in data else ""),
-            hint="start with --image NAME, or add 'image' or 'build.dockerfile'",
-        )
+    if dockerfile is None:
+        if described.image is None:
+            raise missing_fault(path, data)
+        if not _IMAGE.fullmatch(described.image):
+            raise image_fault(path, described.image)
     notices = _unsupported(data)
     environment = written_variables({**described.container_env, **described.remote_env}, notices)
     return DevContainer(
@@ -151,7 +160,11 @@ def _inside(folder: str, path: str, place: str) -> str:
     below = path.removeprefix(_PROJECT).lstrip("/") if whole else posixpath.join(folder, path)
     joined = posixpath.normpath(below or ".")
     if joined.startswith(("..", "/")):
-        raise UsageError(f"{place}: {path} leads out of the project")
+        raise UsageError(
+            f"{place}: expected a path inside the project, got {path!r}, which leads out of the "
+            "project",
+            hint=f"paths are relative to the file that names them; {INSTEAD}",
+        )
     return joined
 
 
@@ -169,7 +182,3 @@ def _unsupported(data: Mapping[str, Any]) -> list[str]:
     if others:
         notices.append(f"not used: {', '.join(sorted(others))}")
     return notices
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0][:200] or type(error).__name__

@@ -65,7 +65,10 @@ def devcontainer_inputs(
         )
     text = read_text(project, described.dockerfile)
     if text is None:
-        raise UsageError(f"{described.path}: {described.dockerfile}: no such file")
+        raise UsageError(
+            f"{described.path}: expected a Dockerfile at {described.dockerfile}, got no such file",
+            hint="its path is relative to the file that names it",
+        )
     context = ContextSpec(project, described.context, text, None, hidden)
     return _built(context, told=told, what=described.dockerfile, described=described)
 

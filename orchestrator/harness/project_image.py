@@ -100,10 +100,11 @@ class ProjectAsker:
         question = image_question(project, inputs, self.policy)
         return await self.confirmer.ask(question, timeout_s=self.policy.approvals.timeout)
 
-    def inputs(self, options: RunOptions) -> ImageInputs | None:
+    def inputs(self, options: RunOptions, *, strict: bool = False) -> ImageInputs | None:
         """Return what would go into the image, None where nothing is described; close it.
 
-        Raises ConfigError where policy denies a Dockerfile that was named.
+        Raises ConfigError where policy denies a Dockerfile that was named. What a project describes
+        wrongly is told and not used; where ``strict``, UsageError is raised instead.
         """
         explicit = options.image or self.policy.sandbox.image
         hidden = self.policy.workspace.hidden
@@ -122,6 +123,8 @@ class ProjectAsker:
                 return None
             return devcontainer_inputs(options.directory, described, hidden=hidden)
         except GloveboxError as error:
+            if strict:
+                raise
             # A project's broken file must not keep anybody from working on the project.
             self._tell(f"not used: {error.message}", hint=error.hint)
             return None

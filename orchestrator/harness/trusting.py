@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 
 from anyio import to_thread
 
@@ -27,7 +28,7 @@ async def answer_project(
     UsageError where that is not the present digest, and where nobody can be asked: the question
     is shown all the same, for whoever decides later.
     """
-    inputs = await to_thread.run_sync(asker.inputs, options)
+    inputs = await to_thread.run_sync(partial(asker.inputs, options, strict=True))
     if inputs is None:
         return None
     with closing(inputs):

@@ -86,6 +86,17 @@ def test_person_is_shown_the_file_and_answers(world, key, word, code):
     assert "hidden" in shown
 
 
+def test_broken_file_is_no_project_without_an_image(world):
+    """It ends as the error that it is; a run only leaves it out."""
+    (world.project / ".devcontainer.json").write_text('{"imgae": "debian:12"}')
+
+    ended = world.run("trust")
+
+    assert ended.code == 2
+    assert "did you mean 'image' where it says 'imgae'?" in ended.err
+    assert "describes no image" not in ended.err
+
+
 def test_project_without_an_image_says_so(world):
     """And a directory that is none is a usage error."""
     (world.project / ".devcontainer.json").unlink()

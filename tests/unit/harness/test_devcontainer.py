@@ -47,10 +47,10 @@ def test_paths_that_lead_out_are_refused(path):
     ("text", "words"),
     [
         ("{", "expected JSON with comments"),
-        ("[]", "valid dictionary"),
+        ("[]", r"expected an object \{…\}, got an empty list"),
         ('{"image": 5}', "image: "),
         ('{"image": "x", "containerEnv": []}', "containerEnv"),
-        ("{}", "neither an image nor a Dockerfile"),
+        ("{}", "got neither of them"),
         ('{"dockerComposeFile": "c.yml"}', "Compose files are not supported"),
     ],
 )

@@ -58,7 +58,9 @@ def test_digest_covers_the_devcontainer_file(project):
 
 def test_missing_dockerfile_is_named(project):
     """By the file that asks for it."""
-    with pytest.raises(UsageError, match=r"\.devcontainer\.json: None\.txt: no such file"):
+    with pytest.raises(
+        UsageError, match=r"\.devcontainer\.json: expected a Dockerfile at None\.txt"
+    ):
         of_devcontainer(project, '{"build": {"dockerfile": "None.txt"}}')
     with pytest.raises(UsageError, match="no such file"):
         dockerfile_inputs(project / "nothing", project=project, hidden=())
