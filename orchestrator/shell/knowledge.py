@@ -56,11 +56,13 @@ ROLES = {
     "makecode": "text of a makefile",
     "checkpoint": "tar's ACTION, which may be exec=COMMAND",
 }
-"""Every role without an argument; ``code:LANGUAGE``, ``setting:TABLE`` and ``pair:TABLE`` come on top."""
+"""Every role without an argument; those of ``_WITH_ARGUMENT`` come on top."""
+_WITH_ARGUMENT = ("code:", "script:", "setting:", "pair:")
+"""``code:LANGUAGE`` is code itself, ``script:LANGUAGE`` a file of it or ``-``."""
 
 
 def _role(value: str) -> str:
-    if value and value not in ROLES and not value.startswith(("code:", "setting:", "pair:")):
+    if value and value not in ROLES and not value.startswith(_WITH_ARGUMENT):
         raise ValueError(f"unknown role {value!r}")
     return value
 

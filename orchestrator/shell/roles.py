@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from orchestrator.shell import code_roles, file_roles, transfer_roles
 from orchestrator.shell.part import Part
-from orchestrator.shell.scripts import run_text
+from orchestrator.shell.scripts import run_file, run_text
 from orchestrator.shell.settings import judge_setting
 
 
@@ -15,6 +15,8 @@ def judge_part(part: Part) -> None:
     name, _, argument = part.role.partition(":")
     if name == "code":
         run_text(argument, part.word, part.site.inner(part.label))
+    elif name == "script" and argument:
+        run_file(argument, part.word, part.site)
     elif name == "setting":
         judge_setting(argument, part.word, part.site)
     elif name == "pair":

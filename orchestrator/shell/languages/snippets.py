@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -29,6 +30,9 @@ _REGEX = (
     r"(?P<head>(?:^|[(,=!&|?:;{}~\[]|\b(?:if|unless|split|grep|and|or|not|return|when|while|until|in))\s*)"
     r"/(?:\\.|[^/\\\n])+/"
 )
+_JOINT = re.compile(r"[\s.+~]*+(?:[$@\w\[\]]++\s*+[.+~]\s*+)?")
+"""Between strings that are put together: an operator or nothing, or a value between two of them."""
+_GOES_ON = re.compile(r"\s*[.+~]\s*[$@\w(]")
 _INTERPOLATED = re.compile(r"\$\{[^}]*\}|#\{[^}]*\}|(?<!\\)[$@]\w+")
 
 
@@ -119,6 +123,8 @@ def _called(
             yield from read_snippet(argument, language, depth=depth + 1)
     elif call.act == "argv":
         yield Effect("argv", match.start(), end, words=_all_arguments(code, match.end(), language))
+    elif call.act in {"shell", "pipe"} and (joined := _joined(code, match.end(), language)):
+        yield Effect(call.act, match.start(), end, text=joined)
     elif (
         call.act in {"shell", "pipe"} and (words := _all_arguments(code, match.end(), language))[1:]
     ):
@@ -165,6 +171,21 @@ def _all_arguments(code: str, at: int, language: Language) -> tuple[str, ...]:
         words.append(_content(match[1], match[2], language))
         last = match.end()
     return tuple(words) or (DYNAMIC,)
+
+
+def _joined(code: str, at: int, language: Language) -> str:
+    """Return the one argument that several strings make, such as ``"a" . "b"``; else nothing."""
+    stop = _call_end(code, at)
+    strings = list(_STRING.finditer(code, at, stop))
+    between = [code[one.end() : two.start()] for one, two in pairwise(strings)]
+    if not between or not all(_JOINT.fullmatch(gap) for gap in between):
+        return ""
+    gaps = [code[at : strings[0].start()], *between]
+    text = "".join(
+        (DYNAMIC if re.search(r"\w", gap) else "") + _content(match[1], match[2], language)
+        for gap, match in zip(gaps, strings, strict=True)
+    )
+    return text + DYNAMIC if _GOES_ON.match(code, strings[-1].end(), stop) else text
 
 
 def _call_end(code: str, at: int) -> int:

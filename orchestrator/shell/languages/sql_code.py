@@ -29,13 +29,17 @@ _LEAVES = re.compile(
     r"|create\s+(or\s+replace\s+)?(function|procedure|extension|event)\b|attach\s+database|writefile\s*\(|edit\s*\()",
     re.IGNORECASE,
 )  # fmt: skip
+_LOADS = re.compile(r"^[ \t]*+\.loa\w*[ \t]", re.MULTILINE)
 _SHELL = re.compile(
-    r"(?:^|[\n;])[ \t]*+(?:\\!|!|system\b|\\system|\.(?:shell|system)\b|host\b)[ \t]*([^\n]*)"
-    r"|(?:^|\n)[ \t]*+\\(?:o|g|w|copy|i|e)\b[^\n]*?\|([^\n]*)"
+    r"(?:(?:^|[\n;])[ \t]*+(?:!|system\b|\\system|\.(?:she?l?l?|sys?t?e?m?)\b|host\b)|\\!)[ \t]*([^\n]*)"
+    r"|(?:^|\n)[ \t]*+(?:\\P|pager)[ \t]+(?!\|)([^\n]+)"
     r"|\bprogram\s+'((?:[^']|'')*)'"
-    r"|(?:^|\n)[ \t]*+(?:\.(?:output|once|import|excel)|pager|tee)\b[^\n]*?\|?\s*\|([^\n]*)",
+    r"|(?:^|\n)[ \t]*+(?:\.(?:o\w*|im\w*|ex\w*|re\w*|tr\w*|lo\w*|w)|pager|tee)\b[^\n]*?\|?\s*\|([^\n]*)",
     re.IGNORECASE,
 )
+_PIPED = re.compile(r"\\(?:o|out|g|gx|w|write|copy|i|ir|e)\b", re.IGNORECASE)
+_CLIENT = re.compile(r"\\[a-z]")
+_BACKTICKS = re.compile(r"`([^`]*)`")
 _FILES = re.compile(
     r"(?:^|\n)[ \t]*+(?:\\(?:o|w|g)|\.(?:output|once|backup|save|clone|log)|tee)\s+([^\s|]+)"
 )
@@ -59,13 +63,28 @@ def _effects(code: str) -> Iterator[Effect]:
     for match in _SHELL.finditer(code):
         text = next((part for part in match.groups() if part is not None), "")
         yield Effect("shell", match.start(), match.end(), text=text.replace("''", "'"))
+    yield from _client_effects(code)
     for match in _FILES.finditer(code):
         yield Effect("write", match.start(1), match.end(1), text=match[1])
     bare = _SKIP.sub(lambda match: " " * len(match[0]), code)
-    for match in _LEAVES.finditer(bare):
+    for match in (*_LEAVES.finditer(bare), *_LOADS.finditer(bare)):
         span = match.start(), match.end()
         yield Effect("remote_code", *span, reason="reaches out of the database")
     for match in _DROPS.finditer(bare):
         yield Effect("destructive", match.start(), match.end(), reason="drops or deletes data")
     for match in _WRITES.finditer(bare):
         yield Effect("publishes", match.start(), match.end(), reason="writes to a database")
+
+
+def _client_effects(code: str) -> Iterator[Effect]:
+    """Find commands of psql, anywhere in a line: output to ``|program``, and backticks as an argument."""
+    at = 0
+    for line in code.split("\n"):
+        if piped := _PIPED.search(line):
+            _, bar, text = line[piped.end() :].partition("|")
+            if bar:
+                yield Effect("shell", at + piped.start(), at + len(line), text=text)
+        if command := _CLIENT.search(line):
+            for match in _BACKTICKS.finditer(line, command.end()):
+                yield Effect("shell", at + match.start(), at + match.end(), text=match[1])
+        at += len(line) + 1

@@ -49,8 +49,64 @@ def test_input_is_gated_like_the_command_itself(command, text, risk, part):
 
 
 @pytest.mark.parametrize(
+    ("command", "text", "risk"),
+    [
+        ("sed -f -", "1e git push\n", "publishes"),
+        ("sed -nf /dev/stdin x", "s/.*/git pu/e\n", "remote_code"),
+        ("sed --file=- x", "w /etc/passwd\n", "persistence"),
+        ("awk -f - x", 'BEGIN { system("git" " push") }\n', "publishes"),
+        ("gawk --file /dev/stdin", 'BEGIN { c = "git"; c " push" | getline }\n', "remote_code"),
+        ("m4", "syscmd(`git push')\n", "remote_code"),
+        ("m4 -", "define(`a', `sys')a()cmd(`git push')\n", "opaque"),
+        ("gdb", "she git push\n", "publishes"),
+        ("gdb -q", "| info all | git push\n", "publishes"),
+        ("lldb", "script import os; os.system('ls')\n", "opaque"),
+        ("ed x", "1,2w !git push\n", "publishes"),
+        ("ex -s x", "r !git push\n", "publishes"),
+        ("vim x", ":call system('git push')\n", "publishes"),
+        ("sqlite3 x", ".sy git push\n", "publishes"),
+        ("sqlite3 x", ".once |git push\n", "publishes"),
+        ("sqlite3 x", ".load ./evil\n", "remote_code"),
+        ("psql", "\\! git push\n", "publishes"),
+        ("psql", "select 1 \\g |git push\n", "publishes"),
+        ("psql", "\\set x `git push`\n", "publishes"),
+        ("mysql", "pager git push\n", "publishes"),
+        ("make -f -", "x := $(shell git push)\n", "publishes"),
+        ("dc", "!git push\n", "publishes"),
+        ("crontab -", "* * * * * git push\n", "publishes"),
+        ("crontab -", "@reboot git push\n", "publishes"),
+        ("cmake -P /dev/stdin", "execute_process(COMMAND x)\n", "remote_code"),
+        ("ninja -f /dev/stdin", "rule x\n  command = git push\n", "publishes"),
+        ("just -f -", "all:\n  @git push\n", "publishes"),
+    ],
+)
+@pytest.mark.parametrize("terminal", [True, False])
+def test_program_that_reads_its_program_is_an_interpreter(command, text, risk, terminal):
+    """Each in its own language, by the tables; a terminal in between changes nothing."""
+    decision, _ = typed(text, command, terminal=terminal)
+
+    assert decision.effect == "ask"
+    assert risk in decision.risks
+
+
+@pytest.mark.parametrize(
     ("command", "text"),
     [
+        ("sed -f - x", "s/we/ew/g\n/^e/d\n"),
+        ("sed -n p", "1e git pushes\n"),
+        ("awk -f - x", "{ print $1 }\n"),
+        ("m4", "hello world\n"),
+        ("gdb ./a.out", "break main\nrun\nbt\n"),
+        ("ed x", "1,3p\n"),
+        ("vim x", "ihello\n"),
+        ("sqlite3 x", ".tables\n.show\nselect 1;\n"),
+        ("psql", "select 1;\n"),
+        ("make -f -", "all: ; gcc x.c\n"),
+        ("dc", "2 3 + p\n"),
+        ("bc", "2 + 3\n"),
+        ("jq -f /dev/stdin x", ".a[0].b\n"),
+        ("cmake -P /dev/stdin", "set(A b)\nmessage(STATUS done)\n"),
+        ("ninja -f /dev/stdin", "rule x\n  command = gcc x.c\n"),
         ("bash", "ls -la\necho done > out.txt\n"),
         ("python3", "print(6 * 7)\n"),
         ("npm init", "y\n"),

@@ -50,9 +50,9 @@ def test_every_pattern_compiles():
 
 
 def test_every_language_and_table_named_in_a_role_exists():
-    """``code:X`` and ``setting:X`` name something."""
+    """``code:X``, ``script:X`` and ``setting:X`` name something."""
     known = {"code": known_languages() | {"shell"}, "setting": setting_tables().keys()}
-    known["pair"] = known["setting"]
+    known["pair"], known["script"] = known["setting"], known["code"]
     for name, spec in ENTRIES:
         for part in specs_in(spec):
             roles = [*part.roles.values(), *part.given.values(), part.operands, part.first]
