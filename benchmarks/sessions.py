@@ -13,32 +13,29 @@ import statistics
 import sys
 import tempfile
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
 
-from benchmarks.box import TRUE, report, run, spec_for
+from benchmarks.box import TRUE, report, run
+from benchmarks.crowd import ORDER, UID, crowd, resident
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.containers import find_containers
 from orchestrator.engine.images import ensure_sandbox_image
-from orchestrator.errors import BoxError
+from orchestrator.harness.closing import Closing
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.plan import policy_of
 from orchestrator.harness.pool.channel import pool_directory
 from orchestrator.harness.pool.claim import Claimant
 from orchestrator.harness.pool.control import end_pools, wait_ready
 from orchestrator.harness.pool.spawn import start_pool
-from orchestrator.sandbox.box import Box
-from orchestrator.sandbox.docker_driver import DockerLifecycle
-from orchestrator.schema.request import ExecRequest
+from orchestrator.sandbox.driver import RunningBox
+from orchestrator.schema.ids import SessionId
 
 MANY = 50
 STUCK = 3
-UID = 1000
 MIB = 1024**2
-ORDER = ExecRequest("true", "/workspace", 60.0)
 
 
 async def warm_starts(image: str, folder: Path, rounds: int) -> None:
@@ -69,7 +66,7 @@ async def warm_starts(image: str, folder: Path, rounds: int) -> None:
             began = time.perf_counter()
             await claim.claimed.lifecycle.stop(claim.claimed.session, gone=False)
             times["closing it"].append((time.perf_counter() - began) * 1000)
-            await claim.claimed.close()
+            await claim.claimed.close(Closing.noting(print))
             await anyio.to_thread.run_sync(lambda: wait_ready(directory, name, seconds=60))
             began = time.perf_counter()
             run("docker", "run", "--rm", "--network", "none", image, *TRUE)
@@ -80,24 +77,17 @@ async def warm_starts(image: str, folder: Path, rounds: int) -> None:
     print(f"  closing returns in {statistics.median(times['closing it']):.2f} ms (median)")
 
 
-async def many(engine: Engine, image: str, folder: Path) -> None:
+async def many(engine: Engine, folder: Path) -> None:
     """What an idle session costs on both sides, and what a stuck one does to the others."""
-    lifecycle = DockerLifecycle(engine, runtime=folder)
-    specs = [spec_for(image) for _ in range(MANY)]
-    first, others = specs[0], specs[1:]
-    try:
-        boxes = {first.session: await lifecycle.start(first)}
-        await boxes[first.session].execute(ORDER)
+    async with crowd(folder) as sessions:
+        # The first one pays for what all share.
+        opened = [await sessions.add()]
         before = resident()
-        for spec in others:
-            box = boxes[spec.session] = await lifecycle.start(spec)
-            await box.execute(ORDER)
-        grown = (resident() - before) / len(others)
-        inside = [usage(engine, spec.session) for spec in specs]
+        opened += [await sessions.add() for _ in range(MANY - 1)]
+        grown = (resident() - before) / (MANY - 1)
+        boxes = {session.id: session.room.box for session in opened}
+        inside = [usage(engine, session) for session in boxes]
         ratios = [await beside_a_stuck_one(engine, boxes, number) for number in range(STUCK)]
-    finally:
-        for spec in specs:
-            await lifecycle.stop(spec.session)
     print(f"\n{MANY} sessions side by side in one process, each after one command")
     print(f"  harness: {grown / MIB:.2f} MiB an idle session (growth of the resident set)")
     middle, most = statistics.median(inside) / MIB, max(inside) / MIB
@@ -106,30 +96,26 @@ async def many(engine: Engine, image: str, folder: Path) -> None:
     print(f"  calls a second beside a box that is stuck = {ratio:.2f} x without")
 
 
-async def beside_a_stuck_one(engine: Engine, boxes: dict[str, Box], number: int) -> float:
+async def beside_a_stuck_one(
+    engine: Engine, boxes: dict[SessionId, RunningBox], number: int
+) -> float:
     """Freeze one box with a call in it, and return the others' rate against that before."""
     session = list(boxes)[number]
     others = list(boxes.values())[STUCK:]
     alone = await rate(others)
     engine.api.pause(find_containers(engine, session=session)[0].id)
     async with anyio.create_task_group() as group:
-        group.start_soon(_wait_for, boxes[session])
+        group.start_soon(boxes[session].execute, ORDER)
         beside = await rate(others)
         engine.api.unpause(find_containers(engine, session=session)[0].id)
     return beside / alone
 
 
-async def _wait_for(box: Box) -> None:
-    # One that was frozen for long may end itself when it wakes: the host seemed silent to it.
-    with suppress(BoxError):
-        await box.execute(ORDER)
-
-
-async def rate(boxes: list[Box]) -> float:
+async def rate(boxes: list[RunningBox]) -> float:
     """Return calls a second of all boxes together."""
     count = 4
 
-    async def work(box: Box) -> None:
+    async def work(box: RunningBox) -> None:
         for _ in range(count):
             await box.execute(ORDER)
 
@@ -141,12 +127,6 @@ async def rate(boxes: list[Box]) -> float:
                 group.start_soon(work, box)
         rates.append(len(boxes) * count / (time.perf_counter() - began))
     return statistics.median(rates)
-
-
-def resident() -> int:
-    """Return this process's resident bytes."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def usage(engine: Engine, session: str) -> int:
@@ -169,7 +149,7 @@ async def bench(rounds: int) -> None:
     image = ensure_sandbox_image(engine, lambda line: print(line, file=sys.stderr)).name
     with tempfile.TemporaryDirectory(prefix="gb-") as folder:
         await warm_starts(image, Path(folder), rounds)
-        await many(engine, image, Path(folder))
+        await many(engine, Path(folder))
     engine.close()
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import partial
 
+import anyio
 from anyio import to_thread
 
 from orchestrator.cli.run_io import RunIo
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import connect
+from orchestrator.errors import EngineUnavailable
 from orchestrator.harness.applying import apply_recorded
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
@@ -20,6 +23,19 @@ from orchestrator.workspace.plan import Selection
 from orchestrator.workspace.rewind import FileHistory
 from orchestrator.workspace.summary import effect_lines, left_lines, note_lines, summary_lines
 from orchestrator.workspace.workspace import Workspace
+
+
+def review_end(paths: Paths, session: SessionId, io: RunIo, *, apply_now: bool) -> int:
+    """Do what ``review_changes`` does; where the engine is gone by now, the changes wait.
+
+    Returns the engine's exit code only where something was to be applied.
+    """
+    try:
+        return anyio.run(partial(review_changes, paths, session, io, apply_now=apply_now))
+    except EngineUnavailable as error:
+        io.note(escape_terminal(f"changes were not looked at: {error.message} ({error.hint})"))
+        io.note(f"they are kept: glovebox diff {session}")
+        return error.exit_code if apply_now else 0
 
 
 async def review_changes(paths: Paths, session: SessionId, io: RunIo, *, apply_now: bool) -> int:

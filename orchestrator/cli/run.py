@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import anyio
 import typer
 
-from orchestrator.cli.review import review_changes
+from orchestrator.cli.review import review_end
 from orchestrator.cli.run_io import RunIo, open_io
 from orchestrator.config.paths import paths_from
 from orchestrator.config.settings import Settings, load_settings
@@ -141,9 +141,9 @@ def run(
     code = end.exit_code or told
     if end.commits_waiting:
         io.note(end.commits_waiting)
-    if end.workspace_mode == "none":
+    if end.workspace_mode == "none" or not end.readable:
         return code
-    reviewed = anyio.run(partial(review_changes, paths, end.session, io, apply_now=apply_changes))
+    reviewed = review_end(paths, end.session, io, apply_now=apply_changes)
     return code or reviewed
 
 

@@ -12,12 +12,12 @@ import anyio
 import typer
 
 from orchestrator.cli.attach import key_words
-from orchestrator.cli.review import review_changes
+from orchestrator.cli.review import review_end
 from orchestrator.cli.run_io import RunIo, open_io
 from orchestrator.cli.terminal_io import DEFAULT_KEY, DetachKey, show_terminal, tell_end
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.config.settings import load_settings
-from orchestrator.errors import BoxError, UsageError
+from orchestrator.errors import BoxError, EngineError, UsageError
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.person import Person
 from orchestrator.harness.shell import NO_MODEL, Shell, open_shell
@@ -64,29 +64,36 @@ def shell(
     io = open_io(quiet=False, json_events=False)
     terminal = RawTty.open()
     try:
-        session, code = anyio.run(partial(_visit, options, paths, io, terminal=terminal, key=key))
+        session, code, readable = anyio.run(
+            partial(_visit, options, paths, io, terminal=terminal, key=key)
+        )
     finally:
         terminal.close()
-    reviewed = anyio.run(partial(review_changes, paths, session, io, apply_now=apply_changes))
+    if not readable:
+        # Told already, with what to do.
+        return code or EngineError.exit_code
+    reviewed = review_end(paths, session, io, apply_now=apply_changes)
     return code or reviewed
 
 
 async def _visit(
     options: RunOptions, paths: Paths, io: RunIo, *, terminal: RawTty, key: bytes
-) -> tuple[SessionId, int]:
+) -> tuple[SessionId, int, bool]:
     async with open_shell(options, paths, front=io) as opened:
         controls = sum(opened.room.posture.controls.values())
         sys.stderr.write(
             f"session {opened.id}: box up, {controls} controls proved; exit or "
             f"{key_words(key)} ends it\n"
         )
-        code = 1
         try:
             code = await _show(opened, terminal, key)
-        finally:
+        except BaseException as error:
             with anyio.CancelScope(shield=True):
-                await opened.settle(exit_code=code)
-        return opened.id, code
+                await opened.settle(exit_code=getattr(error, "exit_code", 1), status="failed")
+            raise
+        with anyio.CancelScope(shield=True):
+            readable = await opened.settle(exit_code=code) is not None
+        return opened.id, code, readable
 
 
 async def _show(opened: Shell, terminal: RawTty, key: bytes) -> int:

@@ -73,6 +73,13 @@ class Engine:
                 return False
         return False
 
+    def check(self) -> None:
+        """Raise EngineUnavailable, as ``connect`` does, where it does not answer any more."""
+        try:
+            self.api.ping()
+        except (DockerException, OSError, ValueError) as err:
+            raise _unavailable(self.url, err) from err
+
     def close(self) -> None:
         """Give the connections back; the engine itself runs on."""
         self.api.close()
@@ -100,6 +107,16 @@ def connect(url: str | None = None, *, environ: Mapping[str, str] | None = None)
         )
     api.timeout = _CALL_TIMEOUT_S
     return Engine(api, where, same_machine)
+
+
+def engine_key(environ: Mapping[str, str]) -> str:
+    """Return what tells one engine, and the way to it, from another; asks nobody.
+
+    Raises EngineUnavailable where the environment names a docker context that does not exist.
+    """
+    options = _endpoint(None, environ)
+    tls = options.get("tls")
+    return f"{options['base_url']} {sorted(vars(tls).items()) if tls else ''}"
 
 
 class _Client(APIClient):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -132,8 +132,8 @@ class Record:
         """Write the end, sign it, and give both files up."""
         try:
             if self._audit is not None:
-                self._audit.append("session_end", self._ends)
-                self._audit.close()
+                with closing(self._audit):
+                    self._audit.append("session_end", self._ends)
         finally:
             if self._store is not None:
                 self._store.close()

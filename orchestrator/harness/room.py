@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -14,15 +14,16 @@ import anyio
 from anyio import to_thread
 
 from orchestrator.config.paths import Paths
-from orchestrator.engine.client import Engine, connect
+from orchestrator.engine.client import Engine
 from orchestrator.harness.box_spec import service_specs
+from orchestrator.harness.closing import Closing
+from orchestrator.harness.engines import hold_engine
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.plan import RoomPlan
 from orchestrator.harness.pool.claimed import NO_CLAIM, Claim, Claimed
 from orchestrator.harness.raising import Raising
 from orchestrator.harness.tidying import tidying
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.sandbox.driver import Lifecycle, RunningBox
 from orchestrator.sandbox.services import services_beside
 from orchestrator.schema.ids import Digest, SessionId
@@ -32,9 +33,8 @@ from orchestrator.workspace.commit_set import BoxCommits
 from orchestrator.workspace.commits import read_commits
 from orchestrator.workspace.handover import read_changes
 from orchestrator.workspace.node import Change, ChangeSet, WorkspaceMode
-from orchestrator.workspace.opening import drop_workspace
 from orchestrator.workspace.recover import recover
-from orchestrator.workspace.warmth import remove_unclaimed
+from orchestrator.workspace.warmth import drop_unused, remove_unclaimed
 from orchestrator.workspace.workspace import Workspace
 
 Note = Callable[[str], None]
@@ -57,15 +57,20 @@ class Room:
     found: ChangeSet | None = None
     """What the box changed, once it has ended."""
 
-    async def settle(self) -> list[dict[str, Any]]:
+    async def settle(self, closing: Closing) -> list[dict[str, Any]] | None:
         """End the box and return what it changed, one row a change; nothing changed is dropped.
 
-        The engine may still be at removing the container; leaving the room waits for that.
+        None where that cannot be told now. The engine may still be at removing the container;
+        leaving the room waits for that.
         """
-        await self.lifecycle.stop(self.session, gone=False)
-        found = await read_changes(self.workspace, ended=True)
-        self.found = found
-        return [_row(change) for change in found.changes]
+        ended = False
+        with closing.step("box"):
+            await self.lifecycle.stop(self.session, gone=False)
+            ended = True
+        with closing.step("changes", hint=f"they are kept: glovebox diff {self.session}"):
+            # Where it may still run, only the engine can hold it still.
+            self.found = await read_changes(self.workspace, ended=ended)
+        return None if self.found is None else [_row(change) for change in self.found.changes]
 
     async def commits(self) -> BoxCommits:
         """Return the commits that wait in the box, which ``settle`` has ended."""
@@ -82,32 +87,61 @@ async def open_room(
     *,
     session: SessionId,
     note: Note,
+    closing: Closing | None = None,
     claim: Claim = NO_CLAIM,
 ) -> AsyncIterator[Room]:
     """Bring the box up, or move into a warm one; on leaving it is gone, whatever happened inside.
 
-    A claimed box is of ``session`` already.
+    Where it cannot be removed, ``closing`` tells, by default by ``note``. A claimed box is of
+    ``session`` already.
     """
+    closing = closing or Closing.noting(note)
     async with AsyncExitStack() as stack:
         plan = RoomPlan(options, policy, session)
+        leaving = _Leaving(stack, closing, note)
         if claim.claimed is not None:
-            yield await _move_in(stack, plan, claim.claimed, note=note)
+            yield await _move_in(leaving, plan, claim.claimed)
         else:
-            room = await _bring_up(stack, plan, paths, note=note)
+            room = await _bring_up(leaving, plan, paths)
             start = f"cold ({claim.why})" if claim.why else "cold"
             room.posture = _with_start(room.posture, start)
             yield room
 
 
-async def _move_in(stack: AsyncExitStack, plan: RoomPlan, claimed: Claimed, *, note: Note) -> Room:
+@dataclass(frozen=True, slots=True)
+class _Leaving:
+    """What is undone on leaving, newest first, and who hears of what could not be."""
+
+    stack: AsyncExitStack
+    closing: Closing
+    note: Note
+
+    async def sweep(self, lifecycle: Lifecycle, after: Callable[[], object]) -> None:
+        """Remove what dead runs left, beside everything else."""
+        await self.stack.enter_async_context(tidying(lifecycle, self.note, after))
+
+    def end_box(self, lifecycle: Lifecycle, session: SessionId) -> None:
+        """Have the box end."""
+        self.stack.push_async_callback(self._end_box, lifecycle, session)
+
+    async def serve(self, plan: RoomPlan, engine: Engine, box: RunningBox) -> Mapping[str, Digest]:
+        """Start the services beside the box; return their images by name."""
+        wanted = service_specs(plan.policy)
+        beside = services_beside(
+            plan.session, wanted, engine=engine, box=box, on_left=self.closing.failed
+        )
+        return await self.stack.enter_async_context(beside)
+
+    async def _end_box(self, lifecycle: Lifecycle, session: SessionId) -> None:
+        with anyio.CancelScope(shield=True), self.closing.step(f"box glovebox-{session}"):
+            await lifecycle.stop(session)
+
+
+async def _move_in(leaving: _Leaving, plan: RoomPlan, claimed: Claimed) -> Room:
     """Return the room around a warm box; who claimed it closes what belongs to it."""
-    sweep = partial(remove_unclaimed, claimed.paths, claimed.engine)
-    await stack.enter_async_context(tidying(claimed.lifecycle, note, sweep))
-    stack.push_async_callback(_stop, claimed.lifecycle, claimed.session)
-    wanted = service_specs(plan.policy)
-    services = await stack.enter_async_context(
-        services_beside(claimed.session, wanted, engine=claimed.engine, box=claimed.box)
-    )
+    await leaving.sweep(claimed.lifecycle, partial(remove_unclaimed, claimed.paths, claimed.engine))
+    leaving.end_box(claimed.lifecycle, claimed.session)
+    services = await leaving.serve(plan, claimed.engine, claimed.box)
     claimed.used = True
     return Room(
         session=claimed.session,
@@ -122,15 +156,14 @@ async def _move_in(stack: AsyncExitStack, plan: RoomPlan, claimed: Claimed, *, n
     )
 
 
-async def _bring_up(stack: AsyncExitStack, plan: RoomPlan, paths: Paths, *, note: Note) -> Room:
-    options, policy, session = plan.options, plan.policy, plan.session
+async def _bring_up(leaving: _Leaving, plan: RoomPlan, paths: Paths) -> Room:
+    options, session, note = plan.options, plan.session, leaving.note
     # Refused before anything is made.
     _ = plan.mode
-    engine = await to_thread.run_sync(lambda: connect(environ=os.environ))
-    stack.callback(engine.close)
-    lifecycle = DockerLifecycle(engine)
-    sweep = partial(remove_unclaimed, paths, engine)
-    await stack.enter_async_context(tidying(lifecycle, note, sweep))
+    held = await to_thread.run_sync(hold_engine, paths, os.environ)
+    leaving.stack.callback(held.close)
+    engine, lifecycle = held.engine, held.lifecycle
+    await leaving.sweep(lifecycle, partial(remove_unclaimed, paths, engine))
     for line in await to_thread.run_sync(recover, paths, engine):
         note(escape_terminal(line))
     digest = await lifecycle.image_digest(plan.image)
@@ -138,12 +171,11 @@ async def _bring_up(stack: AsyncExitStack, plan: RoomPlan, paths: Paths, *, note
     workspace, prepared = await raising.prepare()
     for line in prepared.notices:
         note(escape_terminal(line))
-    unused = stack.enter_context(_Unused(session, paths, engine, resumed=_resumes(options)))
-    stack.push_async_callback(_stop, lifecycle, session)
+    unused = _Unused(session, paths, engine, closing=leaving.closing, used=_resumes(options))
+    leaving.stack.enter_context(unused)
+    leaving.end_box(lifecycle, session)
     box, posture = await raising.start(prepared)
-    services = await stack.enter_async_context(
-        services_beside(session, service_specs(policy), engine=engine, box=box)
-    )
+    services = await leaving.serve(plan, engine, box)
     unused.used = True
     return Room(
         session=session,
@@ -158,19 +190,24 @@ async def _bring_up(stack: AsyncExitStack, plan: RoomPlan, paths: Paths, *, note
     )
 
 
+@dataclass(slots=True)
 class _Unused:
     """Drops a new workspace whose box never came up: there can be nothing in it."""
 
-    def __init__(self, session: SessionId, paths: Paths, engine: Engine, *, resumed: bool) -> None:
-        self._drop = partial(drop_workspace, session, paths=paths, engine=engine)
-        self.used = resumed
+    session: SessionId
+    paths: Paths
+    engine: Engine
+    _: KW_ONLY
+    closing: Closing
+    used: bool
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         if not self.used:
-            self._drop()
+            with self.closing.step(f"workspace of session {self.session}"):
+                drop_unused(self.session, paths=self.paths, engine=self.engine)
 
 
 def _resumes(options: RunOptions) -> bool:
@@ -179,11 +216,6 @@ def _resumes(options: RunOptions) -> bool:
 
 def _with_start(posture: Posture, start: str) -> Posture:
     return replace(posture, facts={**posture.facts, "start": start})
-
-
-async def _stop(lifecycle: Lifecycle, session: SessionId) -> None:
-    with anyio.CancelScope(shield=True):
-        await lifecycle.stop(session)
 
 
 def _row(change: Change) -> dict[str, Any]:

@@ -7,8 +7,8 @@ needs through its constructor. Whatever fails on the way up, all that was opened
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +28,7 @@ from orchestrator.dispatch.output import OutputFilter
 from orchestrator.errors import AuditError, ConfigError
 from orchestrator.harness.asking import confirmer_for, offered_scopes
 from orchestrator.harness.box_spec import WORKDIR, run_limits
+from orchestrator.harness.closing import Closing
 from orchestrator.harness.first_commands import run_first
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.history import KeepingRunner, TurnHistory, open_history
@@ -38,11 +39,12 @@ from orchestrator.harness.options import RunOptions
 from orchestrator.harness.plan import policy_of
 from orchestrator.harness.pool.beginning import begin_pool
 from orchestrator.harness.pool.claim import Claimant
+from orchestrator.harness.pool.claimed import Claim
 from orchestrator.harness.project import check_project
 from orchestrator.harness.project_image import ProjectAsker, ProjectImage
 from orchestrator.harness.record import Record, open_record
 from orchestrator.harness.rewinding import mend_rewind
-from orchestrator.harness.room import Room, open_room
+from orchestrator.harness.room import Note, Room, open_room
 from orchestrator.loop.agent_loop import AgentLoop, Speech
 from orchestrator.model.client import ModelClient
 from orchestrator.model.factory import open_model
@@ -111,7 +113,7 @@ async def open_session(
         # After the model: by now the keys it asked for are known.
         output = output_filter(options, keys)
         room = await stack.enter_async_context(
-            open_room(options, policy, paths, session=record.session, note=front.note, claim=claim)
+            _open_room(options, policy, paths, record=record, note=front.note, claim=claim)
         )
         begin_pool(options, settings.pool, paths, mode=room.mode, note=front.note)
         begin_record(record, policy, room, model=model.info.id, project=project)
@@ -129,6 +131,40 @@ async def open_session(
         await _run_first(parts, dispatcher, project, note=front.note)
         record.open_turn(options.prompt, output.scrub_message)
         yield Session(record.session, loop, record, room, history, observe, output)
+
+
+@asynccontextmanager
+async def _open_room(
+    options: RunOptions,
+    policy: EffectivePolicy,
+    paths: Paths,
+    *,
+    record: Record,
+    note: Note,
+    claim: Claim,
+) -> AsyncIterator[Room]:
+    with told_closing(record, note) as closing:
+        async with open_room(
+            options,
+            policy,
+            paths,
+            session=record.session,
+            note=note,
+            closing=closing,
+            claim=claim,
+        ) as room:
+            yield room
+
+
+@contextmanager
+def told_closing(record: Record, note: Note) -> Iterator[Closing]:
+    """Give what is told of the end; what is left behind is in the chain's last own record."""
+    closing = Closing.noting(note)
+    try:
+        yield closing
+    finally:
+        if closing.troubles:
+            record.note_end(left=[trouble.what for trouble in closing.troubles])
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from orchestrator.config.paths import Paths
 from orchestrator.harness.asking import confirmer_for
+from orchestrator.harness.closing import Closing
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.joining import joinable
 from orchestrator.harness.keys import open_key_store
@@ -26,7 +27,9 @@ from orchestrator.harness.session import (
     output_filter,
     signed_in_time,
     tell_warnings,
+    told_closing,
 )
+from orchestrator.schema.event import RunStatus
 from orchestrator.schema.ids import SessionId
 
 NO_MODEL = "none"
@@ -42,10 +45,18 @@ class Shell:
     record: Record
     room: Room
 
-    async def settle(self, *, exit_code: int) -> int:
-        """End the box, record the end, and return how many changes wait."""
-        changed = await self.room.settle()
-        self.record.note_end(status="done", exit_code=exit_code, changed=len(changed))
+    closing: Closing
+
+    async def settle(self, *, exit_code: int, status: RunStatus = "done") -> int | None:
+        """End the box, record the end, and return how many changes wait.
+
+        None where that cannot be told now, for want of an engine.
+        """
+        self.record.note_end(status=status, exit_code=exit_code)
+        changed = await self.room.settle(self.closing)
+        if changed is None:
+            return None
+        self.record.note_end(changed=len(changed))
         return len(changed)
 
 
@@ -63,8 +74,16 @@ async def open_shell(
     output = output_filter(options, open_key_store(paths, os.environ))
     async with AsyncExitStack() as stack:
         record = stack.enter_context(open_record(options, paths))
+        closing = stack.enter_context(told_closing(record, front.note))
         room = await stack.enter_async_context(
-            open_room(options, policy, paths, session=record.session, note=front.note)
+            open_room(
+                options,
+                policy,
+                paths,
+                session=record.session,
+                note=front.note,
+                closing=closing,
+            )
         )
         begin_record(record, policy, room, model=NO_MODEL, project=project)
         await stack.enter_async_context(signed_in_time(record.audit))
@@ -72,4 +91,4 @@ async def open_shell(
         access = await stack.enter_async_context(joinable(record, room, output, paths=paths))
         if project.commands:
             front.note("the project's own first commands are yours to run here")
-        yield Shell(record.session, access, record, room)
+        yield Shell(record.session, access, record, room, closing)

@@ -6,7 +6,6 @@ import asyncio
 import hmac
 import secrets
 import socket
-import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -34,6 +33,13 @@ LAST_WORDS_S = 0.2
 _ENGINE_GONE = BoxError(
     "box: the container engine went away, and the box with it",
     hint="start the engine again, then go on with `glovebox run --continue`; changes are kept",
+)
+
+_FELL_SILENT = "the host fell silent"
+"""The server's own words."""
+_STOOD_STILL = (
+    "this process, or the engine, stood still for more than 4 s, and a box that nobody watches "
+    "ends itself; go on with `glovebox run --continue`; changes are kept"
 )
 
 
@@ -97,6 +103,7 @@ class Connection:
             self.close()
             return None
         self._closed = True
+        self._call_socket = None
         self.calls.fail(BoxError("box: it was handed over"))
         return Held(self._attachment.detach(), sock, self.calls.latest)
 
@@ -128,16 +135,16 @@ class Connection:
     async def end(self, seconds: float) -> bool:
         """End the box; True where its server has shown that nothing runs in it any more.
 
-        The server keeps its socket until the last of the box's processes is gone.
+        The server keeps its socket until the last of the box's processes is gone. It ends at the
+        word over this socket as well as by its lifeline, so an engine that has gone is not needed.
         """
-        link, sock = self._call_link, self._call_socket
-        if self._closed or link is None or sock is None:
-            self.close()
-            return self._ended
-        link.close()
-        with anyio.move_on_after(seconds, shield=True), suppress(OSError):
-            sock.shutdown(socket.SHUT_WR)
-            self._ended = await _until_end(sock)
+        sock = self._call_socket
+        if sock is not None:
+            self._close_call_link()
+            with suppress(OSError):
+                sock.shutdown(socket.SHUT_WR)
+            with anyio.move_on_after(seconds, shield=True), suppress(OSError):
+                self._ended = await _until_end(sock)
         self.close()
         return self._ended
 
@@ -147,20 +154,27 @@ class Connection:
 
     def close(self) -> None:
         """Let go of the box, which ends by it; calls that are open fail."""
+        self._close_lifeline(BoxError("box: it was stopped"))
+        self._close_call_link()
+        if self._call_socket is not None:
+            self._call_socket.close()
+            self._call_socket = None
+
+    def _close_lifeline(self, failure: BoxError) -> None:
         if self._closed:
             return
         self._closed = True
-        self.calls.fail(BoxError("box: it was stopped"))
+        self.calls.fail(failure)
         if self._pulse is not None:
             self._heart.remove(self._pulse)
-        if self._call_link is not None:
-            self._call_link.close()
-        if self._call_socket is not None:
-            self._call_socket.close()
         self._lifeline.close()
         self._attachment.close()
         self._changed.set()
         self._beat.set()
+
+    def _close_call_link(self) -> None:
+        if self._call_link is not None:
+            self._call_link.close()
 
     def _take(self, frame: Frame) -> None:
         if frame.call != 0:
@@ -168,7 +182,7 @@ class Connection:
                 raise BoxError("box: answered a call on its lifeline")
             self.calls.take(frame)
         elif frame.kind == PONG and self._pulse is not None:
-            self._pulse.heard = time.monotonic()
+            self._pulse.answered()
             self._beat.set()
         elif frame.kind == READY and self._ready is None:
             self._ready = parse_ready(frame.payload)
@@ -212,7 +226,9 @@ class Connection:
 
     def _on_silence(self) -> None:
         failure = BoxError("box: its tool server fell silent")
-        self._loop.call_soon_threadsafe(self._fail, failure)
+        # A loop that is closed has nobody left who waits; the heart beats on for the others.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._fail, failure)
 
     def _on_call_end(self, error: BoxError) -> None:
         self._loop.call_later(LAST_WORDS_S, self._fail, error)
@@ -221,9 +237,13 @@ class Connection:
         if self._closed:
             return
         words = escape_terminal(self._stream.last_words())
-        failure = BoxError(f"{error.message}: {words}" if words else error.message)
-        self.calls.fail(_ENGINE_GONE if self._gone() else failure)
-        self.close()
+        failure = BoxError(
+            f"{error.message}: {words}" if words else error.message,
+            hint=_STOOD_STILL if _FELL_SILENT in words else error.hint,
+        )
+        # The other socket stays: by it the box can still be ended, and seen to be.
+        self._close_lifeline(_ENGINE_GONE if self._gone() else failure)
+        self._close_call_link()
 
 
 async def _until_end(sock: socket.socket) -> bool:

@@ -57,7 +57,10 @@ class Started:
 
 
 class DockerLifecycle:
-    """Starts and ends boxes on one engine."""
+    """Starts and ends boxes on one engine, for any number of sessions.
+
+    Sessions may live in several event loops; each keeps to its own for all that it asks here.
+    """
 
     def __init__(
         self, engine: Engine, *, runtime: Path | None = None, sockets: bool = True
@@ -76,7 +79,8 @@ class DockerLifecycle:
 
     async def start(self, spec: BoxSpec) -> Box:
         """Create and start the box; returns when its tool server is ready."""
-        info = await self._engine_info()
+        # Asked for each: the engine may have been restarted since, or be a newer one by now.
+        info = self._info = await _threaded(self._engine.info)
         directory = SocketDirectory(self._runtime) if info.local and self._sockets else None
         try:
             return await self._start(spec, info, directory)
@@ -115,6 +119,10 @@ class DockerLifecycle:
         ):
             await self._remove(started.container)
 
+    def forget(self, session: SessionId) -> None:
+        """Keep nothing more of a box that ends by itself."""
+        self._started.pop(session, None)
+
     async def hand_over(self, session: SessionId) -> HandedBox | None:
         """Let go of a started box for another process to take over; None, and gone, if it cannot be."""
         started = self._started[session]
@@ -149,7 +157,9 @@ class DockerLifecycle:
 
     async def reap(self) -> list[SessionId]:
         """Remove the containers and socket directories of dead harness processes."""
-        local = (await self._engine_info()).local
+        if self._info is None:
+            self._info = await _threaded(self._engine.info)
+        local = self._info.local
         await _threaded(lambda: sweep(self._runtime))
         found = await _threaded(lambda: find_containers(self._engine))
         dead = leftovers(found, now=time.time(), same_machine=local)
@@ -210,11 +220,6 @@ class DockerLifecycle:
             if (failure := starting.exception()) is not None:
                 # The greeting failed by it.
                 raise failure
-
-    async def _engine_info(self) -> EngineInfo:
-        if self._info is None:
-            self._info = await _threaded(self._engine.info)
-        return self._info
 
     async def _remove(self, container: str) -> None:
         await _threaded(lambda: remove_container(self._engine, container))

@@ -7,7 +7,6 @@ that is stopped or killed takes the thread along, and the box then ends itself.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,17 +14,25 @@ from orchestrator.sandbox.link import Link
 
 BEAT_S = 1.0
 SILENCE_S = 20.0
-"""Without an answer after which a box counts as hung. Long: a starved box is not a broken one."""
+"""Without an answer after which a box counts as hung. Long: a starved box is not a broken one.
+
+Counted in beats: time in which this process itself stood still is no silence of the box.
+"""
 
 
 @dataclass(slots=True)
 class Pulse:
-    """One box's: where to beat, when it last answered, whom to tell when it does not."""
+    """One box's: where to beat, how often it has not answered, whom to tell when it does not."""
 
     link: Link
     on_silence: Callable[[], None]
     """Called from the heart's thread, once."""
-    heard: float
+    unanswered: int = 0
+    """Beats since the last answer."""
+
+    def answered(self) -> None:
+        """Note that the box answered just now."""
+        self.unanswered = 0
 
 
 class Heart:
@@ -34,7 +41,7 @@ class Heart:
     def __init__(self, *, beat_s: float = BEAT_S, silence_s: float = SILENCE_S) -> None:
         """Start no thread yet."""
         self._beat_s = beat_s
-        self._silence_s = silence_s
+        self._most_unanswered = silence_s / beat_s
         self._lock = threading.Lock()
         self._pulses: list[Pulse] = []
         self._wake = threading.Event()
@@ -42,7 +49,7 @@ class Heart:
 
     def add(self, link: Link, on_silence: Callable[[], None]) -> Pulse:
         """Begin to beat for a box."""
-        pulse = Pulse(link, on_silence, time.monotonic())
+        pulse = Pulse(link, on_silence)
         with self._lock:
             self._pulses.append(pulse)
             if self._thread is None:
@@ -69,7 +76,10 @@ class Heart:
                 self._wake.clear()
                 pulses = list(self._pulses)
             for pulse in pulses:
-                pulse.link.ping()
-                if time.monotonic() - pulse.heard > self._silence_s:
+                if pulse.unanswered > self._most_unanswered:
                     self.remove(pulse)
                     pulse.on_silence()
+                    continue
+                # Before the beat: its answer may be here before the next line.
+                pulse.unanswered += 1
+                pulse.link.ping()

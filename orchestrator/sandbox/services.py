@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
@@ -23,12 +23,15 @@ from orchestrator.engine.containers import (
 )
 from orchestrator.engine.images import image_digest
 from orchestrator.engine.labels import BOX, owner_label
-from orchestrator.errors import BoxError
+from orchestrator.errors import BoxError, GloveboxError
 from orchestrator.sandbox.driver import Executor
 from orchestrator.sandbox.service_spec import ServiceSpec, service_options
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.request import ExecRequest
 from orchestrator.schema.terminal_text import escape_terminal
+
+OnLeft = Callable[[str, GloveboxError], None]
+"""Called with what could not be removed, and why."""
 
 _STEP_S = 0.1
 _TRY_S = 5.0
@@ -41,9 +44,11 @@ async def services_beside(
     *,
     engine: Engine,
     box: Executor,
+    on_left: OnLeft,
 ) -> AsyncIterator[dict[str, Digest]]:
     """Start the services and wait until each takes connections; yields their images by name.
 
+    At the end each is removed; ``on_left`` is told of one that could not be.
     Raises EngineError for an image that is missing, BoxError for a service that does not come up.
     """
     if not wanted:
@@ -58,7 +63,7 @@ async def services_beside(
         containers: dict[str, str] = {}
         for spec in wanted:
             images[spec.name], container = await to_thread.run_sync(beside.create, spec)
-            stack.push_async_callback(_remove, engine, container)
+            stack.push_async_callback(_remove, engine, container, spec.name, on_left=on_left)
             containers[spec.name] = container
             await to_thread.run_sync(start_container, engine, container)
         for spec in wanted:
@@ -107,6 +112,9 @@ async def _until_ready(spec: ServiceSpec, box: Executor, engine: Engine, contain
         await anyio.sleep(_STEP_S)
 
 
-async def _remove(engine: Engine, container: str) -> None:
+async def _remove(engine: Engine, container: str, name: str, *, on_left: OnLeft) -> None:
     with anyio.CancelScope(shield=True):
-        await to_thread.run_sync(remove_container, engine, container)
+        try:
+            await to_thread.run_sync(remove_container, engine, container)
+        except GloveboxError as error:
+            on_left(f"service {name}", error)

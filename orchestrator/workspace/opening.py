@@ -11,7 +11,7 @@ from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine
 from orchestrator.engine.image_context import sandbox_image_name
 from orchestrator.engine.volumes import remove_volume
-from orchestrator.errors import WorkspaceError
+from orchestrator.errors import EngineError, WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.bind import BindWorkspace
 from orchestrator.workspace.empty import EmptyWorkspace
@@ -62,7 +62,11 @@ def prepare_workspace(
         workspace = _KINDS[record.mode](Site(record, folder, engine, spec.labels))
         prepared = workspace.prepare()
     except BaseException:
-        _drop(spec.session, folder, engine)
+        try:
+            _drop(spec.session, folder, engine)
+        except EngineError:
+            # Most likely for the reason that is raised below; a later sweep drops it.
+            leave_unused(folder)
         raise
     notices = (notice,) if notice else ()
     return workspace, replace(prepared, notices=(*notices, *prepared.notices))
@@ -102,6 +106,16 @@ def drop_workspace(session: SessionId, *, paths: Paths, engine: Engine) -> None:
         _drop(session, folder, engine)
     else:
         _KINDS[record.mode](Site(record, folder, engine)).remove()
+
+
+def leave_unused(folder: Path) -> None:
+    """Leave a workspace that no session has used to a later sweep, as the engine cannot now."""
+    record = load_record(folder)
+    if record is None:
+        # The record comes before the volume: the engine has nothing of it.
+        sweep(folder)
+    else:
+        save_record(folder, record.model_copy(update={"warm": True}))
 
 
 def _drop(session: SessionId, folder: Path, engine: Engine) -> None:

@@ -7,7 +7,12 @@ from orchestrator.engine.client import Engine
 from orchestrator.engine.labels import is_locked
 from orchestrator.errors import EngineError, WorkspaceError
 from orchestrator.schema.ids import SessionId
-from orchestrator.workspace.opening import drop_workspace, file_clock_ns, load_workspace
+from orchestrator.workspace.opening import (
+    drop_workspace,
+    file_clock_ns,
+    leave_unused,
+    load_workspace,
+)
 from orchestrator.workspace.overlay import OverlayWorkspace
 from orchestrator.workspace.record import LEASE, RECORD, load_record, save_record
 from orchestrator.workspace.workspace import Site
@@ -41,6 +46,15 @@ def is_unclaimed(session: SessionId, *, paths: Paths) -> bool:
     except WorkspaceError:
         return False
     return record is not None and record.warm
+
+
+def drop_unused(session: SessionId, *, paths: Paths, engine: Engine) -> None:
+    """Drop the workspace of a session that never began; where that cannot be now, a sweep will."""
+    try:
+        drop_workspace(session, paths=paths, engine=engine)
+    except EngineError:
+        leave_unused(paths.work(session))
+        raise
 
 
 def remove_unclaimed(paths: Paths, engine: Engine) -> list[SessionId]:

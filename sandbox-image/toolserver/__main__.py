@@ -11,7 +11,6 @@ import json
 import os
 import socket
 import sys
-import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import tree
@@ -29,7 +28,11 @@ if TYPE_CHECKING:
 VERSION = 1
 """Of the wire and of the hello; host and image must have the same."""
 SILENCE_SECONDS = 4.0
-"""Without a word of the host after which it counts as dead or stopped."""
+"""Without a word of the host after which it counts as dead or stopped.
+
+Counted in looks: time in which the box itself stood still is no silence of the host, and what the
+host said meanwhile is read before the next look.
+"""
 LOOK_SECONDS = 0.5
 FIRST_WORD_SECONDS = 30.0
 """A busy engine may be slow to pass on the first message."""
@@ -44,12 +47,12 @@ class Lifeline:
         self._link = Link(loop, 0, 1)
         self._link.open(self._take, _exit)
         self._patience = FIRST_WORD_SECONDS
-        self._heard = time.monotonic()
+        self._silent_looks = 0
         self._server: Server | None = None
         loop.after(LOOK_SECONDS, self._look)
 
     def _take(self, frame: Frame) -> None:
-        self._heard = time.monotonic()
+        self._silent_looks = 0
         if frame.kind == PING:
             self._link.send(0, PONG)
         elif frame.kind == HELLO and self._server is None:
@@ -59,8 +62,9 @@ class Lifeline:
             self._server.take(frame)
 
     def _look(self) -> None:
-        if time.monotonic() - self._heard > self._patience:
+        if self._silent_looks * LOOK_SECONDS > self._patience:
             _exit("the host fell silent")
+        self._silent_looks += 1
         self._loop.after(LOOK_SECONDS, self._look)
 
     def _greet(self, hello: dict[str, Any]) -> None:

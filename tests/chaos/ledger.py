@@ -34,6 +34,7 @@ def settle(
     finding = Finding(fault, hit, ended.code, None)
     if ended.code == -1:
         finding.problems.append(ended.err)
+    finding.problems += _end_of(story, ended)
     acknowledged = story.acknowledged()
     session = story.session
     if session and not _gone(engine, session):
@@ -52,6 +53,18 @@ def settle(
         finding.problems += _losses(story, session, acknowledged)
     finding.problems += _leaks(story, engine, session)
     return finding
+
+
+def _end_of(story: Story, ended: Ended) -> list[str]:
+    """Look for the end that every session has whose process was not killed."""
+    if ended.code < 0 or not story.events_of("session_start"):
+        return []
+    last = story.events[-1]
+    if last["type"] != "session_end":
+        return [f"its last event is {last['type']}, not session_end: {ended.err[-300:]}"]
+    if last["exit_code"] != ended.code:
+        return [f"session_end says {last['exit_code']}: {ended.err[-300:]}"]
+    return []
 
 
 def _losses(story: Story, session: str, acknowledged: list[int]) -> list[str]:

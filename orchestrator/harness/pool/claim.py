@@ -10,10 +10,12 @@ import anyio
 from anyio import to_thread
 
 from orchestrator.config.paths import Paths
-from orchestrator.engine.client import Engine, connect
+from orchestrator.engine.client import Engine
 from orchestrator.engine.images import image_digest
 from orchestrator.errors import BoxError, GloveboxError
 from orchestrator.harness.box_spec import Tenant, require_posture
+from orchestrator.harness.closing import Closing
+from orchestrator.harness.engines import EngineHold, hold_engine
 from orchestrator.harness.image_uses import note_use
 from orchestrator.harness.images import box_image
 from orchestrator.harness.options import RunOptions
@@ -23,7 +25,6 @@ from orchestrator.harness.pool.claimed import Claim, Claimed
 from orchestrator.harness.pool.offer import Offer, Source
 from orchestrator.harness.pool.recipe import box_key, pool_id, recipe_of, why_cold
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.workspace.record import load_record
 from orchestrator.workspace.recover import unfinished
@@ -61,7 +62,7 @@ class Claimant:
             yield claim
         finally:
             if claim.claimed is not None:
-                await claim.claimed.close()
+                await claim.claimed.close(Closing.noting(self._note))
 
     async def claim(self, source: Source | None = None) -> Claim:
         """Return a box that fits in every respect, or why there is none; never raises for want.
@@ -87,23 +88,23 @@ class Claimant:
             offer = await self._ask(source, image)
         finally:
             with anyio.CancelScope(shield=True):
-                engine = await connecting
-            if isinstance(offer, str) and engine is not None:
-                engine.close()
+                held = await connecting
+            if isinstance(offer, str) and held is not None:
+                held.close()
         if isinstance(offer, str):
             return Claim(None, offer)
-        if engine is None:
+        if held is None:
             offer.close()
             return Claim(None, "the engine did not answer")
-        return await self._move_in(offer, engine, image)
+        return await self._move_in(offer, held, image)
 
     def _remote(self) -> Source | None:
         path = socket_path(pool_directory(self._environ), self._pool)
         return RemotePool(path) if path.exists() else None
 
-    def _connect(self) -> Engine | None:
+    def _connect(self) -> EngineHold | None:
         try:
-            return connect(environ=self._environ)
+            return hold_engine(self._paths, self._environ)
         except GloveboxError:
             # The cold start meets the same, and says so.
             return None
@@ -119,25 +120,26 @@ class Claimant:
     def _plan(self, session: SessionId) -> RoomPlan:
         return RoomPlan(self._options, self._policy, session)
 
-    async def _move_in(self, offer: Offer, engine: Engine, image: str) -> Claim:
-        lifecycle = DockerLifecycle(engine)
+    async def _move_in(self, offer: Offer, held: EngineHold, image: str) -> Claim:
+        lifecycle = held.lifecycle
         try:
-            return Claim(await self._checked(offer, image, lifecycle, engine))
+            return Claim(await self._checked(offer, image, held))
         except BaseException as error:
             if lifecycle.is_up(offer.session):
-                with anyio.CancelScope(shield=True):
+                closing = Closing.noting(self._note)
+                with anyio.CancelScope(shield=True), closing.step("warm box"):
                     await lifecycle.stop(offer.session, gone=False)
+            lifecycle.forget(offer.session)
             # Its workspace stays marked as nobody's, for the sweep that runs beside every start:
             # to wait here until the engine has let go of it would be slower than a cold start.
             offer.close()
-            engine.close()
+            held.close()
             if isinstance(error, GloveboxError):
                 return Claim(None, error.message)
             raise
 
-    async def _checked(
-        self, offer: Offer, image: str, lifecycle: DockerLifecycle, engine: Engine
-    ) -> Claimed:
+    async def _checked(self, offer: Offer, image: str, held: EngineHold) -> Claimed:
+        engine, lifecycle = held.engine, held.lifecycle
         require_posture(self._policy, offer.posture)
         record = load_record(self._paths.work(offer.session))
         if record is None:
@@ -156,8 +158,7 @@ class Claimant:
         )
         return Claimed(
             session=offer.session,
-            engine=engine,
-            lifecycle=lifecycle,
+            held=held,
             box=box,
             workspace=workspace,
             posture=offer.posture,

@@ -10,11 +10,13 @@ from anyio import to_thread
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine
 from orchestrator.engine.lease import Lease
+from orchestrator.harness.closing import Closing
+from orchestrator.harness.engines import EngineHold
 from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.sandbox.driver import RunningBox
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.posture import Posture
-from orchestrator.workspace.opening import drop_workspace
+from orchestrator.workspace.warmth import drop_unused
 from orchestrator.workspace.workspace import Workspace
 
 
@@ -23,8 +25,7 @@ class Claimed:
     """A warm box that is this session's now."""
 
     session: SessionId
-    engine: Engine
-    lifecycle: DockerLifecycle
+    held: EngineHold
     box: RunningBox
     workspace: Workspace
     posture: Posture
@@ -34,16 +35,35 @@ class Claimed:
     used: bool = False
     """True once a room was made of it: its changes are kept then."""
 
-    async def close(self) -> None:
-        """Let go of everything; what was never used leaves nothing behind."""
+    @property
+    def engine(self) -> Engine:
+        """Where it runs."""
+        return self.held.engine
+
+    @property
+    def lifecycle(self) -> DockerLifecycle:
+        """Who ends it."""
+        return self.held.lifecycle
+
+    async def close(self, closing: Closing) -> None:
+        """Let go of everything; what was never used leaves nothing behind.
+
+        A box that was used was ended by the room around it, and told of if that failed.
+        """
         with anyio.CancelScope(shield=True):
             try:
-                await self.lifecycle.stop(self.session)
                 if not self.used:
-                    await to_thread.run_sync(_drop, self.session, self.paths, self.engine)
+                    await self._drop(closing)
             finally:
                 self.lease.close()
-                self.engine.close()
+                self.held.close()
+
+    async def _drop(self, closing: Closing) -> None:
+        with closing.step(f"warm box glovebox-{self.session}"):
+            await self.lifecycle.stop(self.session)
+            await to_thread.run_sync(
+                lambda: drop_unused(self.session, paths=self.paths, engine=self.engine)
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +82,3 @@ class Claim:
 
 NO_CLAIM = Claim(None)
 """Nobody asked."""
-
-
-def _drop(session: SessionId, paths: Paths, engine: Engine) -> None:
-    drop_workspace(session, paths=paths, engine=engine)

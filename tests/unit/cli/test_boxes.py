@@ -1,6 +1,9 @@
 """``ps``, ``kill`` and ``gc`` as a person runs them, beside a real run."""
 
 import json
+import os
+import signal
+import time
 
 import pytest
 
@@ -44,6 +47,23 @@ def test_running_box_is_listed_kept_and_ended(world, running):
     assert process.wait(timeout=30) == 5
     assert (events[-1]["type"], events[-1]["status"]) == ("session_end", "failed")
     assert session not in world.run("ps").out
+
+
+def test_run_that_was_stopped_for_long_says_what_became_of_its_box(world, running):
+    """A box that nobody watches ends itself; the run, continued, ends in order and can go on."""
+    process, session = running
+    os.kill(process.pid, signal.SIGSTOP)
+    deadline = time.monotonic() + 20
+    while session in world.run("ps").out:
+        assert time.monotonic() < deadline
+    os.kill(process.pid, signal.SIGCONT)
+    events = [json.loads(line) for line in process.stdout]
+
+    [error] = [event for event in events if event["type"] == "error"]
+    assert process.wait(timeout=30) == 5
+    assert (events[-1]["type"], events[-1]["status"]) == ("session_end", "failed")
+    assert "the host fell silent" in error["message"]
+    assert "--continue" in error["hint"]
 
 
 def test_killing_what_is_not_there_is_a_usage_error(world):

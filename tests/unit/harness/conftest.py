@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -18,6 +20,7 @@ from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.images import ensure_sandbox_image
 from orchestrator.harness.options import RunOptions
 from orchestrator.schema.event import Event, Observer
+from tests.support.engine_proxy import EngineProxy, engine_proxy
 from tests.support.workspaces import drop_homes, drop_workspaces, give
 
 
@@ -28,6 +31,21 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
         ensure_sandbox_image(found, lambda _: None)
         yield found
         drop_homes(found, tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture
+def proxy(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> Iterator[EngineProxy]:
+    """The only way of this test to the engine, which it may cut."""
+    # A kept record would keep the failure's frames, and their sockets, beyond the test.
+    caplog.set_level("ERROR", logger="urllib3")
+    with tempfile.TemporaryDirectory(prefix="gb-") as folder, engine_proxy(Path(folder)) as found:
+        monkeypatch.setenv("DOCKER_HOST", found.url)
+        yield found
+        monkeypatch.undo()
+        # The SDK leaves its socket to the collector where it could not connect; see SDK_LEAVES.
+        gc.collect()
 
 
 @pytest.fixture

@@ -7,10 +7,12 @@ from orchestrator.config.assets import asset
 from orchestrator.engine.containers import find_containers
 from orchestrator.engine.labels import BOX
 from orchestrator.errors import ConfigError, EngineError, PostureError
+from orchestrator.harness.closing import Closing
 from orchestrator.harness.room import open_room
 from orchestrator.policy.load import load_policy
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.request import ExecRequest, WriteRequest
+from orchestrator.workspace.warmth import remove_unclaimed
 
 SESSION = SessionId("00feed00beef")
 
@@ -57,7 +59,7 @@ def test_room_is_proved_and_gone_afterwards(tmp_path, engine, options, *, paths,
     async def look(room):
         assert [box.session for box in boxes(engine)] == [SESSION]
         outcome = await room.box.execute(ExecRequest("cat notes.txt", "/workspace", 10.0))
-        await room.settle()
+        await room.settle(Closing.noting(front.note))
         return room, outcome
 
     room, outcome = visit(options(), policy, look, paths=paths, front=front)
@@ -77,7 +79,7 @@ def test_settled_room_tells_what_changed(tmp_path, engine, options, *, paths, fr
         for path in ("/workspace/new.txt", "/workspace/.envrc"):
             request = WriteRequest(path, "x", resolved=path)
             assert (await room.box.execute(request)).error is None
-        return await room.settle()
+        return await room.settle(Closing.noting(front.note))
 
     rows = {row["path"]: row for row in visit(options(), policy, work, paths=paths, front=front)}
 
@@ -120,3 +122,31 @@ def test_control_that_does_not_hold_ends_the_box(tmp_path, engine, options, *, p
         visit(options(), policy, None, paths=paths, front=front)
 
     assert boxes(engine) == []
+
+
+@pytest.mark.docker
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+def test_start_that_the_engine_leaves_is_swept_later(
+    tmp_path, engine, options, *, paths, front, proxy
+):
+    """What was prepared is told of, and removed once the engine answers."""
+
+    def cut(line):
+        front.notes.append(line)
+        if "no diff" in line:
+            proxy.cut()
+
+    async def run():
+        bound = options(workspace="bind")
+        async with open_room(bound, policy_of(tmp_path), paths, session=SESSION, note=cut):
+            pytest.fail("a room without an engine")
+
+    with pytest.raises(EngineError):
+        anyio.run(run)
+    left = list((paths.state / "work").iterdir())
+    swept = remove_unclaimed(paths, engine)
+
+    assert [path.name for path in left] == [SESSION]
+    assert any(f"workspace of session {SESSION}" in note for note in front.notes)
+    assert swept == [SESSION]
+    assert list((paths.state / "work").iterdir()) == []

@@ -1,7 +1,9 @@
 """One run from first event to last, in this process, in a real box."""
 
+import json
 import os
 import signal
+import traceback
 from functools import partial
 
 import anyio
@@ -85,3 +87,96 @@ def test_signal_ends_the_run_in_order(options, paths, front, *, number, code):
     front.watch = lambda _: None
     again = run(options({"text": "a"}, {"text": "b"}, resume=end.session), paths, front)
     assert (again.status, again.answer) == ("done", "b")
+
+
+SDK_LEAVES = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+"""The SDK's own: a socket whose connecting failed is left to the collector."""
+
+
+def chain_of(paths, session, kind):
+    lines = paths.audit_log(session).read_text().splitlines()
+    return [record["body"] for record in map(json.loads, lines) if record["type"] == kind]
+
+
+@SDK_LEAVES
+@pytest.mark.docker
+@pytest.mark.usefixtures("engine")
+def test_engine_that_goes_in_the_middle_still_leaves_an_end(options, paths, front, proxy):
+    """The box is ended and read without it; what it may still keep is told, with what to do."""
+    endless = {"tool_calls": [{"name": "bash", "arguments": {"command": "sleep 60"}}]}
+    seen = []
+
+    def cut(event):
+        seen.append(isinstance(event, ToolStart))
+        if sum(seen) == 2:
+            proxy.cut()
+
+    front.watch = cut
+    end = run(options(BASH, endless, {"text": "never"}), paths, front)
+
+    last, changed = front.events[-1], front.of(WorkspaceChanged)
+    reasons = [event.message for event in front.of(ErrorRaised)]
+    [record] = chain_of(paths, end.session, "session_end")
+    assert (end.status, end.exit_code, end.readable) == ("failed", 5, True)
+    assert (last.type, last.status, last.exit_code) == ("session_end", "failed", 5)
+    assert [row["path"] for event in changed for row in event.changed] == ["made"]
+    assert any("engine went away" in reason for reason in reasons)
+    assert record == {
+        "status": "failed",
+        "exit_code": 5,
+        "changed": 1,
+        "left": [f"box glovebox-{end.session}"],
+    }
+    assert len(chain_of(paths, end.session, "close")) == 1
+    assert any(end.session in note and "glovebox gc" in note for note in front.notes)
+
+
+@SDK_LEAVES
+@pytest.mark.docker
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(
+    ("mode", "status", "code", "changed"), [("overlay", "done", 0, 1), ("copy", "failed", 5, 0)]
+)
+def test_engine_that_goes_after_the_last_word(
+    options, paths, front, proxy, *, mode, status, code, changed
+):
+    """A run whose changes nobody can read now is not called done; they are kept."""
+    front.watch = lambda event: proxy.cut() if event.type == "message_end" and over() else None
+
+    def over():
+        return len(front.of(ToolEnd)) == 1
+
+    end = run(options(BASH, {"text": "made it"}, workspace=mode), paths, front)
+    proxy.listen()
+
+    [record] = chain_of(paths, end.session, "session_end")
+    last = front.events[-1]
+    assert (end.status, end.exit_code, end.answer) == (status, code, "made it")
+    assert (last.type, last.status, last.exit_code) == ("session_end", status, code)
+    assert (end.readable, end.changed, record["changed"]) == (mode == "overlay", changed, changed)
+    assert (record["status"], record["exit_code"]) == (status, code)
+    hints = [event.hint for event in front.of(ErrorRaised) if event.where == "changes"]
+    assert hints == ([] if end.readable else [f"they are kept: glovebox diff {end.session}"])
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("engine")
+def test_what_nobody_foresaw_still_leaves_an_end(options, paths, front):
+    """A front door that breaks, for one; the failure itself is not hidden."""
+
+    def stumble(event):
+        if isinstance(event, ToolEnd):
+            front.watch = lambda _: None
+            raise ZeroDivisionError
+
+    front.watch = stumble
+    with pytest.raises(BaseException) as caught:  # noqa: PT011 - its group is looked into below
+        run(options(BASH, {"text": "never"}), paths, front)
+
+    last = front.events[-1]
+    [log] = (paths.state / "audit").glob("*.jsonl")
+    [record] = chain_of(paths, log.stem, "session_end")
+    assert "ZeroDivisionError" in "".join(traceback.format_exception(caught.value))
+    assert (last.type, last.status, last.exit_code) == ("session_end", "failed", 1)
+    assert record == {"status": "failed", "exit_code": 1, "changed": 1}
+    assert "internal error: ZeroDivisionError" in front.of(ErrorRaised)[0].message

@@ -197,6 +197,48 @@ def test_caller_without_the_token_is_turned_away(directory):
     assert call_with(directory, "wrong", "right").data["head"] == "hi\n"
 
 
+def end_after_lost_lifeline(directory, *, server_ends):
+    """Lose the lifeline as when the engine goes, end the box, and return what was shown of it."""
+    over = threading.Event()
+
+    def work(server):
+        server.hear(HELLO)
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(directory.leaf / "glove"))
+            line.sendall(b"".join(encode(0, TOKEN, connections[0].token.encode())))
+            server.say(0, READY, READY_SOCKET)
+            server.line.shutdown(socket.SHUT_RDWR)
+            while line.recv(65536):
+                pass
+            if not server_ends:
+                over.wait(5)
+
+    connections = []
+
+    async def whole():
+        server = Server(work)
+        connection = Connection(server.attachment, Heart(), gone=lambda: True)
+        connections.append(connection)
+        try:
+            await connection.greet(b"{}", directory.listener)
+            with pytest.raises(BoxError, match="engine went away"):
+                await one_call(connection)
+            first = await connection.end(5.0 if server_ends else 0.1)
+            return first, await connection.end(0.1)
+        finally:
+            over.set()
+            connection.close()
+            server.thread.join(5)
+
+    return anyio.run(whole)
+
+
+@pytest.mark.parametrize("server_ends", [True, False])
+def test_box_is_ended_and_seen_to_be_without_its_engine(directory, server_ends):
+    """By the socket that needs no engine; a server that stays is not taken for one that ended."""
+    assert end_after_lost_lifeline(directory, server_ends=server_ends) == (server_ends,) * 2
+
+
 def test_end_of_the_engine_is_told_as_that():
     """Whoever looks for a fault in the box would look in the wrong place."""
 

@@ -232,3 +232,23 @@ def test_box_that_does_not_end_by_itself_is_removed(stage):
         assert nothing_left(stage.engine, scene.spec)
 
     stage.play(scene)
+
+
+FROZEN_S = 6.0
+"""Longer than a box that could hear would wait for its host."""
+
+
+def test_box_that_was_frozen_answers_again(stage):
+    """It could not hear its host meanwhile, so that was no silence of the host."""
+
+    async def scene(scene):
+        container = scene.container()["Id"]
+        started = await scene.output("sleep 60 >/dev/null 2>&1 & echo $!")
+        for _ in range(2):
+            scene.engine.api.pause(container)
+            await anyio.sleep(FROZEN_S)
+            scene.engine.api.unpause(container)
+            assert await scene.output("echo here") == "here\n"
+        return await scene.output(f"kill -0 {started.strip()} && echo runs")
+
+    assert stage.play(scene) == "runs\n"

@@ -49,7 +49,7 @@ def test_box_that_answers_is_not_silent(heart):
     silent = []
     pulse = heart.add(LinkStandIn(), lambda: silent.append(1))
     for _ in range(30):
-        pulse.heard = time.monotonic()
+        pulse.answered()
         time.sleep(0.01)
     heart.remove(pulse)
 
@@ -64,3 +64,17 @@ def test_heart_without_boxes_has_no_thread(heart):
         heart.remove(pulse)
         heart.remove(pulse)
         until(lambda: heart._thread is None)
+
+
+def test_time_in_which_the_host_stood_still_is_no_silence(heart):
+    """A host that slept for long hears each box out before it gives it up."""
+    silent = []
+    pulse = heart.add(LinkStandIn(), lambda: silent.append(1))
+    # The heart cannot go on without this, as a stopped process cannot.
+    with heart._lock:
+        time.sleep(0.5)
+    pulse.answered()
+    until(lambda: pulse.unanswered > 2)
+    heart.remove(pulse)
+
+    assert silent == []

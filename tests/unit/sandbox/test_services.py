@@ -14,7 +14,12 @@ SERVE = ("python3", "-m", "http.server", "8099", "--bind", "127.0.0.1", "--direc
 
 
 def beside(scene, *wanted):
-    return services_beside(scene.spec.session, wanted, engine=scene.engine, box=scene.box)
+    def fail(what, error):
+        raise AssertionError(what) from error
+
+    return services_beside(
+        scene.spec.session, wanted, engine=scene.engine, box=scene.box, on_left=fail
+    )
 
 
 def services_of(scene):

@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from orchestrator.engine.containers import find_containers
+from orchestrator.harness.closing import Closing
 from orchestrator.harness.plan import policy_of
 from orchestrator.harness.pool.claim import Claimant
 from orchestrator.harness.room import open_room
@@ -66,7 +67,7 @@ def test_warm_box_is_moved_into_and_gone_afterwards(options, paths, front, engin
         assert required
         assert all(room.posture.controls[name] for name in required)
         text = await said(room, "cat notes.txt; touch new; id -u")
-        return room.session, text, await room.settle()
+        return room.session, text, await room.settle(Closing.noting(print))
 
     session, text, changes = stay(options(), paths, front, inside=inside)
 
@@ -117,7 +118,9 @@ def test_host_changes_count_as_conflicts_from_the_taking_on(options, paths, fron
         await anyio.sleep(0.05)
         as_owner(project / "late.txt", "host\n")
         await said(room, "echo box > early.txt; echo box > late.txt")
-        return {row["path"]: row.get("conflict", "") for row in await room.settle()}
+        return {
+            row["path"]: row.get("conflict", "") for row in await room.settle(Closing.noting(print))
+        }
 
     change = partial(as_owner, project / "early.txt", "2\n")
     found = stay(options(), paths, front, change=change, inside=inside)
@@ -235,7 +238,7 @@ def test_box_outlives_the_pool_that_made_it(options, paths, engine):
             await anyio.sleep(5)
             return await said(taken, "echo alive")
         finally:
-            await taken.close()
+            await taken.close(Closing.noting(print))
 
     assert anyio.run(whole) == "alive\n"
     assert list((paths.state / "work").iterdir()) == []
