@@ -6,6 +6,7 @@ mended before it is parsed. ``Source.locate`` undoes all three.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cache
@@ -21,13 +22,23 @@ _MAX_MENDED = 20
 """Pairs of old-style substitutions that are parted; what is left over is reported as opaque."""
 
 
+_WIDE = re.compile(rb"[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+"""Characters that the parser does not get to see, but as many bytes of plain word in their place:
+its scanner looks them up in a table of 256 (``isdigit``), and dies of ``{`` before U+E0001. To bash
+all of them are plain word too, also where Unicode knows a space or a letter."""
+
+
 @cache
 def _parser() -> Parser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
 def _parse(data: bytes) -> Node:
-    return _parser().parse(data).root_node
+    return _parser().parse(_WIDE.sub(_stand_in, data)).root_node
+
+
+def _stand_in(match: re.Match[bytes]) -> bytes:
+    return b"\xc2\xa4\xc2\xa4" if len(match[0]) == 4 else b"\xc2\xa4."
 
 
 @dataclass(frozen=True, slots=True)
