@@ -5,17 +5,22 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
 from orchestrator.confirmation.answers import NobodyConfirmer
 from orchestrator.confirmation.gate import Confirmer
+from orchestrator.engine.client import connect
+from orchestrator.engine.home_volumes import list_homes
+from orchestrator.engine.volumes import remove_volume
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.session import Session, open_session
 from orchestrator.schema.event import Event, Observer
+from orchestrator.schema.ids import SessionId
 from orchestrator.schema.request import ExecRequest
+from orchestrator.workspace.opening import drop_workspace
 
 ORDER = ExecRequest("true", "/workspace", 60.0)
 UID = 1000
@@ -47,6 +52,7 @@ class Crowd:
     def __init__(self, folder: Path, stack: AsyncExitStack) -> None:
         """Make the project."""
         self._stack = stack
+        self._opened: list[SessionId] = []
         self._paths = Paths(folder / "state", folder / "config")
         self._project = folder / "crowd"
         self._project.mkdir()
@@ -64,14 +70,27 @@ class Crowd:
             open_session(options, Settings(), self._paths, front=QuietFront())
         )
         await session.room.box.execute(ORDER)
+        self._opened.append(session.id)
         return session
+
+    def clear(self) -> None:
+        """Remove all that the engine keeps of the sessions, once they have ended."""
+        with closing(connect()) as engine:
+            for session in self._opened:
+                drop_workspace(session, paths=self._paths, engine=engine)
+            for home in list_homes(engine):
+                if home.project == str(self._project):
+                    remove_volume(engine, home.name)
 
 
 @asynccontextmanager
 async def crowd(folder: Path) -> AsyncIterator[Crowd]:
     """Give a crowd that begins empty, below a directory of its own."""
     async with AsyncExitStack() as stack:
-        yield Crowd(folder, stack)
+        made = Crowd(folder, stack)
+        # Pushed first, so called last.
+        stack.callback(made.clear)
+        yield made
 
 
 def resident() -> int:

@@ -93,14 +93,14 @@ class SecondEngine:
 
     def load(self, *names: str) -> None:
         """Bring images over from the shared engine, without a registry."""
-        saved = subprocess.Popen(["docker", "save", *names], stdout=subprocess.PIPE)
-        subprocess.run(
-            ["docker", "--host", self.url, "load", "--quiet"],
-            stdin=saved.stdout,
-            stdout=subprocess.DEVNULL,
-            check=True,
-        )
-        if saved.wait() != 0:
+        with subprocess.Popen(["docker", "save", *names], stdout=subprocess.PIPE) as saved:
+            subprocess.run(
+                ["docker", "--host", self.url, "load", "--quiet"],
+                stdin=saved.stdout,
+                stdout=subprocess.DEVNULL,
+                check=True,
+            )
+        if saved.returncode != 0:
             raise RuntimeError(f"docker save {names} failed")
 
     def _pid(self) -> int:
