@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 ARGS ?=
+WORKERS ?= 2
 BIN := .venv/bin
 export PYTHON
 export TESTCONTAINERS_RYUK_DISABLED := true
@@ -33,12 +34,12 @@ image: setup engine ## build the sandbox image where its content changed
 demo: image local ## see the whole thing work, with no key
 	@$(BIN)/glovebox demo $(ARGS)
 
-test: image local check ## run every check and every test; ARGS go to pytest
+test: image local check ## run every check and every test, WORKERS at a time; ARGS go to pytest
 	@test -e .venv/.local || { echo "test: the tests of the local model need it; run make local" >&2; exit 1; }
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-user: image local ## run the tests that need the engine again as a plain user (asks for root)
-	@.ci/test-user $(ARGS)
+	@WORKERS=$(WORKERS) .ci/test-user $(ARGS)
 
 check: lint types floors ## run ruff, mypy and import-linter
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +60,8 @@ class Copier:
 
     engine: Engine
     container: str
+    _readings: ExitStack
+    """Ended before the container is removed: the engine holds it while a reading is open."""
 
     def put(self, directory: str, archive: Iterable[bytes]) -> None:
         """Unpack a tar stream into a directory of the mount, owners as in its headers."""
@@ -68,7 +70,10 @@ class Copier:
             self.engine.api.put_archive(self.container, directory, iter(archive))
 
     def get(self, directory: str) -> Iterator[bytes]:
-        """Yield the directory as a tar stream; its members begin with the directory's name."""
+        """Return the directory as a tar stream; its members begin with the directory's name."""
+        return self._readings.enter_context(closing(self._read(directory)))
+
+    def _read(self, directory: str) -> Generator[bytes]:
         with (
             translated(f"copy files out of {directory}"),
             archive_stream(self.engine, self.container, directory) as (chunks, _),
@@ -207,7 +212,8 @@ def copier(
                 raise
             container = _create_copier(engine, others[0], mount, marks)
     try:
-        yield Copier(engine, container)
+        with ExitStack() as readings:
+            yield Copier(engine, container, readings)
     finally:
         with translated("remove the container for copying"):
             engine.api.remove_container(container, force=True)

@@ -36,6 +36,7 @@ def assemble(
         hidden=path_globs(record.hidden),
         effects=effects_table(_hook_directories(tree, observed.git_settings)),
         limits=limits,
+        on_host=tree.has_file,
     )
     changes: Iterable[Change] = judge(compare(observed.base, observed.box), rules)
     changes = refuse_same_names(changes, fold_of(tree))

@@ -8,7 +8,8 @@ from typing import Any
 
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.host_effects import effect_on_host
-from orchestrator.workspace.judge import Rules, ancestors, bare_repositories, link_refusal
+from orchestrator.workspace.judge import Rules, link_refusal
+from orchestrator.workspace.plain_repositories import MEANING, PlainRepositories
 from orchestrator.workspace.raw_commits import RawCommit, RawFile
 
 _SYMLINK = 0o120000
@@ -104,17 +105,19 @@ def judge_files(
     """Return each touched path once, with the gravest of what its versions are."""
     found: dict[str, CommitFile] = {}
     given = list(raw)
-    bare = bare_repositories(one.path for one in given if one.mode)
+    plain = PlainRepositories((one.path for one in given if one.mode), rules.on_host)
     for one in given:
         before = found.get(one.path, CommitFile(one.path))
         effect = effect_on_host(one.path, rules.effects) if one.mode else ""
-        if not bare.isdisjoint(ancestors(one.path)):
-            effect = effect or "git repository in plain sight"
+        in_plain_sight = bool(one.mode) and plain.own(one.path)
+        effect = effect or (MEANING if in_plain_sight else "")
         if not effect and one.mode and one.mode & 0o170000 == 0o100000 and one.mode & _EXECUTABLE:
             effect = "program"
         found[one.path] = CommitFile(
             one.path,
-            before.protected or _guard(one, rules, link_target),
+            before.protected
+            or _guard(one, rules, link_target)
+            or ("it is a part of a git repository in plain sight" if in_plain_sight else ""),
             before.runs_on_host or effect,
         )
     return tuple(found[path] for path in sorted(found))

@@ -29,6 +29,7 @@ from orchestrator.workspace.judge import Rules
 from orchestrator.workspace.node import ChangeSet
 from orchestrator.workspace.quarantine import Quarantine, host_tips, open_quarantine
 from orchestrator.workspace.record import locked
+from orchestrator.workspace.tree import open_tree
 from orchestrator.workspace.workspace import Site, Workspace
 
 
@@ -61,14 +62,16 @@ def _read(site: Site) -> BoxCommits:
     if not digest:
         return BoxCommits(session)
     quarantine = open_quarantine(folder / "repository.git", folder / "bundle", repository)
-    rules = Rules(
-        protected=path_globs(record.protected),
-        hidden=path_globs(record.hidden),
-        effects=effects_table(()),
-        limits=site.limits,
-    )
     try:
-        branches = tuple(_branches(quarantine, rules, session))
+        with open_tree(Path(record.directory)) as tree:
+            rules = Rules(
+                protected=path_globs(record.protected),
+                hidden=path_globs(record.hidden),
+                effects=effects_table(()),
+                limits=site.limits,
+                on_host=tree.has_file,
+            )
+            branches = tuple(_branches(quarantine, rules, session))
     except (GitFailed, ValueError) as err:
         raise WorkspaceError(f"the box's commits cannot be read: {err}") from err
     finally:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from orchestrator.workspace.globs import PathGlobs
 from orchestrator.workspace.host_effects import effect_on_host, gained_execution
 from orchestrator.workspace.node import PERMISSIONS, Change, Limits, Node, is_git_internal
+from orchestrator.workspace.plain_repositories import MEANING, PlainRepositories
 
 STAGING_PREFIX = ".glovebox-apply-"
 """Names at the top of the host's directory that belong to a running apply."""
-
-_BARE_PARTS = ("HEAD", "objects", "refs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,35 +23,27 @@ class Rules:
     hidden: PathGlobs
     effects: tuple[tuple[str, PathGlobs], ...]
     limits: Limits
+    on_host: Callable[[str], bool]
+    """Whether the host holds a file or a link of that path now."""
 
 
 def judge(changes: Iterable[Change], rules: Rules) -> tuple[Change, ...]:
     """Return the changes with what policy and safety say about each."""
     given = list(changes)
-    bare = bare_repositories(change.path for change in given if change.new is not None)
-    return tuple(_judge_one(change, rules, bare) for change in given)
+    plain = PlainRepositories(
+        (change.path for change in given if change.new and change.new.type != "directory"),
+        rules.on_host,
+    )
+    return tuple(_judge_one(change, rules, plain) for change in given)
 
 
-def bare_repositories(paths: Iterable[str]) -> frozenset[str]:
-    """Return directories that git would take for a repository without a ``.git``."""
-    seen: dict[str, set[str]] = {}
-    for path in paths:
-        parts = path.split("/")
-        for index, part in enumerate(parts):
-            if part in _BARE_PARTS:
-                seen.setdefault("/".join(parts[:index]), set()).add(part)
-    return frozenset(path for path, parts in seen.items() if len(parts) == len(_BARE_PARTS))
-
-
-def _judge_one(change: Change, rules: Rules, bare: frozenset[str]) -> Change:
+def _judge_one(change: Change, rules: Rules, plain: PlainRepositories) -> Change:
+    in_plain_sight = change.new is not None and plain.own(change.path)
     effect = "" if change.kind == "deleted" else effect_on_host(change.path, rules.effects)
-    above = ancestors(change.path)
-    if not effect and not bare.isdisjoint(above):
-        effect = "git repository in plain sight"
-    effect = effect or gained_execution(change)
+    effect = effect or (MEANING if in_plain_sight else gained_execution(change))
     return replace(
         change,
-        protected=rules.protected.covers(change.path),
+        protected=in_plain_sight or rules.protected.covers(change.path),
         runs_on_host=effect,
         refused=_refusal(change, rules),
         notes=_notes(change.new),
@@ -106,9 +97,3 @@ def _notes(new: Node | None) -> tuple[str, ...]:
     if new.links > 1:
         notes.append("it is a hard link in the box; applied as a file of its own")
     return tuple(notes)
-
-
-def ancestors(path: str) -> set[str]:
-    """Return the directories above a path, the top as an empty text."""
-    parts = path.split("/")
-    return {"/".join(parts[:count]) for count in range(len(parts))}

@@ -162,6 +162,16 @@ class Limits:
         longest_name = 256
         return depth < self.depth and len(os.fsencode(directory)) + longest_name < self.path_bytes
 
+    @property
+    def too_deep(self) -> str:
+        """What is said of a directory that may not be entered."""
+        return f"it is nested deeper than {self.depth} directories"
+
+    def may_name(self, path: str) -> bool:
+        """True where a path is not nested too deep to be looked at."""
+        above = path.rpartition("/")[0]
+        return not above or self.may_enter(above)
+
 
 @dataclass(frozen=True, slots=True)
 class Observed:

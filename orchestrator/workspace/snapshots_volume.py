@@ -56,6 +56,9 @@ class VolumeLayer:
             self._member = member
             kind = _KINDS.get(member.type, "device")
             path = self.path_of(member.name)
+            if not self.limits.may_name(path):
+                continue
+            deep = kind == "directory" and path and not self.limits.may_enter(path)
             yield Met(
                 path,
                 kind,
@@ -64,17 +67,20 @@ class VolumeLayer:
                 member.gid,
                 group=self.path_of(member.linkname) if member.islnk() else path,
                 target=member.linkname if member.issym() else "",
+                lost=self.limits.too_deep if deep else "",
             )
 
     def read(self, met: Met, contents: Contents) -> Piece:
         """Return the member's piece; the content is taken out of the stream."""
         member = self._member
-        if member.islnk():
+        if member.islnk() and self.limits.may_name(met.group):
             if met.group not in self._files:
                 raise WorkspaceError(f"{met.path!r}: it is a hard link to what is no file here")
             return self._files[met.group]
-        sha256, lost = "", ""
-        if met.type == "file" and member.size > self.most_bytes:
+        sha256, lost = "", met.lost
+        if member.islnk():
+            lost = "it is a hard link to what is nested too deep"
+        elif met.type == "file" and member.size > self.most_bytes:
             lost = f"it is larger than {self.most_bytes} bytes"
         elif met.type == "file":
             old = self.known.get(met.path)

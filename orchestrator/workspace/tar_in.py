@@ -50,10 +50,10 @@ class TarIn:
         stream = TarStream(iter(chunks), allowed)
         for member in stream.members():
             path = self.path_of(member.name)
-            if not path:
+            if not path or not self.limits.may_name(path):
                 continue
             self._check(member.name, path)
-            node = self._node(member)
+            node = self._node(member, path)
             self.nodes[path] = (
                 self._content(stream, path, node)
                 if node.type == "file" and not node.trouble and not member.islnk()
@@ -68,11 +68,7 @@ class TarIn:
             raise _hostile(name, f"expected it to begin with {self.prefix}/")
         if any(part in {"", ".", ".."} for part in parts) or "\0" in name:
             raise _hostile(name, "expected plain names between single slashes")
-        path = "/".join(parts[1:])
-        above = path.rpartition("/")[0]
-        if above and not self.limits.may_enter(above):
-            raise _hostile(name[:200], f"it is nested deeper than {self.limits.depth} directories")
-        return path
+        return "/".join(parts[1:])
 
     def _check(self, name: str, path: str) -> None:
         if path in self.nodes:
@@ -86,13 +82,15 @@ class TarIn:
                 hint="remove generated files in the box and look again",
             )
 
-    def _node(self, member: tarfile.TarInfo) -> Node:
+    def _node(self, member: tarfile.TarInfo, path: str) -> Node:
         mode = member.mode & 0o7777
         if member.islnk():
             return self._hard_link(member, mode)
         kind = _KINDS.get(member.type)
         if kind is None:
             return Node("device", mode, trouble="it is of a kind that is not applied")
+        if kind == "directory" and not self.limits.may_enter(path):
+            return Node(kind, mode, trouble=self.limits.too_deep)
         size = member.size if kind == "file" else 0
         target = member.linkname if kind == "symlink" else ""
         return Node(kind, mode, size=size, target=target)

@@ -65,6 +65,11 @@ class Tree:
         finally:
             os.close(fd)
 
+    def has_file(self, path: str) -> bool:
+        """Return whether there is a file, link or the like, but no directory."""
+        found = self.lstat(path)
+        return found is not None and not stat.S_ISDIR(found.st_mode)
+
     def read_link(self, path: str) -> str:
         """Return a symlink's stored target."""
         fd = self._open(path, _POINT)

@@ -132,9 +132,7 @@ class _Reading:
 
     def _directory(self, path: str, node: Node) -> Node:
         if not self.limits.may_enter(path):
-            return replace(
-                node, trouble=f"it is nested deeper than {self.limits.depth} directories"
-            )
+            return replace(node, trouble=self.limits.too_deep)
         try:
             with self.upper.directory(path) as fd:
                 self._note_origin(path, fd)

@@ -67,16 +67,23 @@ def test_huge_extended_header_is_refused(tmp_path: Path) -> None:
         read(data, Spool(tmp_path / "s"))
 
 
-def test_deep_nesting_is_refused(tmp_path: Path) -> None:
-    """A tree deeper than the limit is not built up in memory first."""
-    members = []
+def test_deep_nesting_is_passed_over(tmp_path: Path) -> None:
+    """A tree deeper than the limit is not built up in memory; what is beside it comes back."""
+    members = [(member("workspace/a"), b"x")]
     name = "workspace"
     for _ in range(200):
         name += "/d"
         members.append((member(name, type=tarfile.DIRTYPE), b""))
+    members.append((member(f"{name}/bottom"), b"y" * 2000))
+    members.append((member("workspace/z", type=tarfile.LNKTYPE, linkname=f"{name}/bottom"), b""))
 
-    with pytest.raises(WorkspaceError, match="nested deeper"):
-        read(archive(*members), Spool(tmp_path / "s"))
+    nodes = read(archive(*members), Spool(tmp_path / "s"))
+
+    deepest = max(nodes, key=len)
+    assert deepest.count("/") == Limits().depth - 1
+    assert "nested deeper" in nodes[deepest].trouble
+    assert not nodes["a"].trouble
+    assert "hard link" in nodes["z"].trouble
 
 
 @pytest.mark.parametrize("keep", [0.2, 0.5, 0.9])

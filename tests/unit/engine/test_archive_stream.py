@@ -1,6 +1,5 @@
 """Archives out of a container, read whole, in part, or not at all."""
 
-import gc
 from contextlib import closing
 
 import pytest
@@ -39,10 +38,8 @@ def test_reader_that_stops_half_way_leaves_no_connection(helper):
     """An archive of a hostile box is not read to its end; a warning of the collector fails this."""
     with archive_stream(helper.engine, helper.container, "/usr") as (chunks, _):
         assert len(next(chunks)) > 0
-    stream = helper.get("/usr")
-    next(stream)
-    stream.close()
-    gc.collect()
+    next(helper.get("/usr"))
+    # What the fixture does next: the engine would wait for the reader before it removes.
 
 
 def test_missing_path_is_the_sdks_own_error(helper):

@@ -5,7 +5,13 @@ from orchestrator.workspace.judge import Rules
 from orchestrator.workspace.node import Limits
 from orchestrator.workspace.raw_commits import RawCommit, RawFile
 
-RULES = Rules(path_globs([".envrc"]), path_globs([".env"]), effects_table(()), Limits())
+RULES = Rules(
+    path_globs([".envrc"]),
+    path_globs([".env"]),
+    effects_table(()),
+    Limits(),
+    {"kept/HEAD"}.__contains__,
+)
 
 
 def flags(*files, targets=None):
@@ -46,8 +52,9 @@ def test_subject_is_the_first_line_even_of_an_empty_message():
 
 def test_bare_repository_as_plain_files_is_flagged():
     """Git would take its settings and hooks once somebody enters the directory."""
-    names = ("x/HEAD", "x/objects/a", "x/refs/b", "x/config", "y")
+    names = ("x/HEAD", "x/objects/a", "x/refs/b", "x/config", "kept/config", "y", "y/config")
     found = flags(*((name, 0o100644) for name in names))
 
-    assert found.pop("y") == ("", "")
+    assert found.pop("y") == found.pop("y/config") == ("", "")
     assert {effect for _, effect in found.values()} == {"git repository in plain sight"}
+    assert all(guard for guard, _ in found.values())

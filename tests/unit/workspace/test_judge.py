@@ -2,7 +2,7 @@ import pytest
 
 from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.host_effects import effects_table
-from orchestrator.workspace.judge import Rules, bare_repositories, judge, link_refusal
+from orchestrator.workspace.judge import Rules, judge, link_refusal
 from orchestrator.workspace.node import Change, Limits, Node
 
 FILE = Node("file", 0o644, size=1, sha256="x")
@@ -14,6 +14,7 @@ def judged(path: str, new: Node | None = FILE, kind="added", **rules) -> Change:
         hidden=path_globs(rules.get("hidden", ())),
         effects=effects_table(rules.get("hooks", ())),
         limits=Limits(file_bytes=10),
+        on_host=lambda _path: False,
     )
     return judge([Change(path, kind, None, new)], made)[0]
 
@@ -57,13 +58,6 @@ def test_own_hook_directory_of_the_repository_runs_on_the_host():
     """core.hooksPath makes any directory one of hooks."""
     assert judged("tools/gh/pre-commit", hooks=["tools/gh"]).runs_on_host == "git hook"
     assert judged("tools/gh/pre-commit").runs_on_host == ""
-
-
-def test_repository_in_plain_sight_is_recognised():
-    """Git takes a directory with HEAD, objects and refs for a repository."""
-    paths = ["docs/a/HEAD", "docs/a/objects/x", "docs/a/refs/heads/m", "docs/b/HEAD", "docs/b/refs"]
-
-    assert bare_repositories(paths) == {"docs/a"}
 
 
 def test_dropped_bits_and_hard_links_are_noted():
