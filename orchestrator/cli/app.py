@@ -77,6 +77,10 @@ def load_command(name: str) -> Any:
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
         single.command(name=name, help=found.__doc__ or text)(exiting(found))
         found = single
+    else:
+        for info in found.registered_commands:
+            if info.callback is not None:
+                info.callback = exiting(info.callback)
     found.rich_markup_mode = None
     command = typer.main.get_command(found)
     command.name = name

@@ -152,6 +152,11 @@ class _Files:
         return f"{self._search.name}/{path.name}" if path.parent == self._search else str(path)
 
 
+def absolute_name(name: str) -> str:
+    """Return a policy's name so that it means the same from every working directory."""
+    return name if _SHIPPED_NAME.match(name) else str(Path(name).absolute())
+
+
 def _read(path: Path, asked: Place | None) -> str:
     where = f"{asked}: " if asked else ""
     try:

@@ -103,10 +103,11 @@ async def _until_ready(spec: ServiceSpec, box: Executor, engine: Engine, contain
         ended = await to_thread.run_sync(has_ended, engine, container)
         if ended or time.monotonic() > deadline:
             why = "it ended" if ended else f"its port {spec.port} took no connection in time"
-            said = await to_thread.run_sync(partial(last_words, engine, container))
+            raw = await to_thread.run_sync(partial(last_words, engine, container))
+            said = escape_terminal(raw, keep_newlines=True)
             raise BoxError(
-                f"service {spec.name}: {why}; its last words:\n"
-                + escape_terminal(said, keep_newlines=True),
+                f"service {spec.name}: {why}; "
+                + (f"its last words:\n{said}" if said.strip() else "it printed nothing"),
                 hint=f"services.{spec.name} of the policy says how it is started",
             )
         await anyio.sleep(_STEP_S)

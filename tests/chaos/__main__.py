@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -90,6 +90,7 @@ class Wave:
         self._engine = engine
         self._dice = dice
         self._size = size
+        self._strike: Future[None] | None = None
 
     def play(self, names: list[str]) -> list[Finding]:
         """Return how each session came out."""
@@ -97,9 +98,8 @@ class Wave:
         with ThreadPoolExecutor(self._size + 1) as pool:
             if struck and self._engine is not None:
                 after_s = self._dice.uniform(0, WAVE_S)
-                strike = pool.submit(ENGINE_FAULTS[struck[0]], self._engine, after_s)
+                self._strike = pool.submit(ENGINE_FAULTS[struck[0]], self._engine, after_s)
                 plays = [pool.submit(self._one, n, struck[0], None) for n in range(self._size)]
-                strike.result()
             else:
                 plays = [
                     pool.submit(self._one, n, name, self._moment()) for n, name in enumerate(names)
@@ -116,13 +116,14 @@ class Wave:
             with closing(self._client()) as client:
                 hit = FAULTS[name](Blow(story, client))
         ended = story.finish()
-        self._until_engine_answers()
+        self._until_the_strike_is_over()
         with closing(self._client()) as client:
             return settle(story, ended, client, fault=name, hit=hit)
 
-    def _until_engine_answers(self) -> None:
-        if self._engine is not None:
-            self._engine.wait_until_up()
+    def _until_the_strike_is_over(self) -> None:
+        """A session that ends in order without its engine may be over before the engine is back."""
+        if self._strike is not None:
+            self._strike.result()
 
     def _client(self) -> docker.DockerClient:
         return docker.DockerClient(self._engine.url) if self._engine else docker.from_env()

@@ -14,6 +14,7 @@ from orchestrator.config.paths import Paths
 from orchestrator.harness.luggage import brought_environment
 from orchestrator.harness.options import LimitOptions, RunOptions
 from orchestrator.harness.plan import RoomPlan
+from orchestrator.policy.load import absolute_name
 from orchestrator.schema.ids import Digest, digest_of
 
 OPTIONS = TypeAdapter(RunOptions)
@@ -31,7 +32,8 @@ ENGINE_VARIABLES = (
 def recipe_of(options: RunOptions) -> RunOptions:
     """Return the options with all that a box does not depend on taken out.
 
-    What is not named here counts: an option that is added later makes boxes of its own.
+    What is not named here counts: an option that is added later makes boxes of its own. The pool
+    has another working directory, so files are named absolutely.
     """
     return replace(
         options,
@@ -44,6 +46,7 @@ def recipe_of(options: RunOptions) -> RunOptions:
         resume=None,
         resume_latest=False,
         tools=(),
+        policies=tuple(map(absolute_name, options.policies)),
     )
 
 

@@ -59,6 +59,14 @@ def test_state_and_engine_count():
     assert name(RUN, environ={"DOCKER_HOST": "unix:///run/x.sock"}) != name(RUN)
 
 
+def test_policy_file_is_the_same_from_everywhere():
+    """The pool's process works in another directory."""
+    assert recipe_of(replace(RUN, policies=("yolo", "./p.yaml"))).policies == (
+        "yolo",
+        str(Path("p.yaml").absolute()),
+    )
+
+
 def test_recipe_survives_the_way_through_a_file():
     """The pool's process makes the same box, under the same name."""
     recipe = recipe_of(replace(RUN, environment={"CI": "1"}))
