@@ -108,7 +108,8 @@ def apply(
             )
         wish = CommitWish(tuple(box_branch or ()), include_protected, yes, as_json)
         with open_place() as place:
-            return take_commits(*place.open(session, cd), wish, paths=place.paths)
+            workspace, changes = place.open(session, cd)
+            return place.exit_code(take_commits(workspace, changes, wish, paths=place.paths))
     selection = Selection(
         tuple(path or ()),
         include_protected=include_protected,
@@ -120,12 +121,12 @@ def apply(
     with open_place() as place:
         workspace, changes = place.open(session, cd, sides_of(ours, theirs))
         if interactive:
-            return _interactive(place, workspace, changes, ignored=ignored)
+            return place.exit_code(_interactive(place, workspace, changes, ignored=ignored))
         outgoing = Outgoing(place, workspace, changes, selection)
         if patch is not None:
-            return to_patch(outgoing, patch)
+            return place.exit_code(to_patch(outgoing, patch))
         if branch is not None:
-            return to_branch(outgoing, Wish(branch, message, as_json))
+            return place.exit_code(to_branch(outgoing, Wish(branch, message, as_json)))
         applied = anyio.run(
             lambda: apply_recorded(workspace, changes, selection, paths=place.paths)
         )
@@ -135,7 +136,7 @@ def apply(
         _tell(changes, applied)
     if not applied.nothing_left:
         say([f"the rest waits: glovebox diff {changes.session}"])
-    return 0 if applied.complete else 1
+    return place.exit_code(0 if applied.complete else 1)
 
 
 def _interactive(place: Place, workspace: Workspace, changes: ChangeSet, *, ignored: bool) -> int:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +17,7 @@ import typer
 from orchestrator.cli.review import shown_line
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.engine.client import Engine, connect
-from orchestrator.errors import UsageError, WorkspaceError
+from orchestrator.errors import EngineError, GloveboxError, UsageError, WorkspaceError
 from orchestrator.harness.applying import discard_recorded
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
@@ -93,13 +93,14 @@ def diff(
     with open_place() as place:
         workspace, changes = place.open(session, cd, sides_of(ours, theirs))
         commits = anyio.run(read_commits, workspace, changes)
+        code = place.exit_code(0)
         if as_json:
             told = _encode(changes) | {"commits": encode_commits(commits)}
             if hunks:
                 pieces = anyio.run(read_pieces, workspace, changes.changes)
                 told["hunks"] = [_encode_piece(piece) for piece in pieces if piece.digest]
             print_json(told)
-            return 0
+            return code
         lines, counts = anyio.run(
             read_patch,
             workspace,
@@ -109,7 +110,7 @@ def diff(
     summary = [*summary_lines(changes, counts), *filter(None, [waiting_line(commits)])]
     if stat:
         show(summary)
-        return 0
+        return code
     say(summary)
     if raw:
         sys.stdout.buffer.write(
@@ -117,11 +118,14 @@ def diff(
         )
     else:
         show(_coloured(lines))
-    return 0
+    return code
 
 
 def discard(session: SessionArgument = None, cd: Directory = Path()) -> int:
-    """Drop a session's changes; they cannot be had again."""
+    """Drop a session's changes; they cannot be had again.
+
+    One whose changes cannot be read is dropped as well.
+    """
     with open_place() as place:
         chosen = place.choose(session, cd)
         try:
@@ -141,6 +145,12 @@ class Place:
 
     engine: Engine
     paths: Paths
+    unreadable: dict[SessionId, GloveboxError] = field(default_factory=dict)
+    """Sessions that were passed over, each with its reason."""
+
+    def exit_code(self, code: int) -> int:
+        """Return a command's exit code, which tells of any session that was passed over."""
+        return code or int(bool(self.unreadable))
 
     def open(
         self, session: str | None, directory: Path, sides: Sides | None = None
@@ -151,24 +161,53 @@ class Place:
         return self._read(session_named(self.paths, session), sides)
 
     def choose(self, session: str | None, directory: Path) -> SessionId:
-        """Return the id alone; a named session's record may be broken."""
-        if session is None:
-            return self._newest(directory)[1].session
-        return session_named(self.paths, session)
+        """Return the id of what is to be dropped; it need not be readable."""
+        if session is not None:
+            return session_named(self.paths, session)
+        try:
+            newest = self._newest(directory)[1].session
+        except WorkspaceError:
+            if not self.unreadable:
+                raise
+            return next(iter(self.unreadable))
+        # One that cannot be read has something, and is newer than the one that was found.
+        return next(iter(self.unreadable), newest)
 
     def _newest(self, directory: Path, sides: Sides | None = None) -> tuple[Workspace, ChangeSet]:
+        """Return the newest session that has changes; one that cannot be read is told of."""
         for session in waiting_sessions(self.paths, directory):
-            workspace, changes = self._read(session, sides)
+            try:
+                workspace, changes = self._read(session, sides)
+            except (WorkspaceError, EngineError) as err:
+                self.unreadable[session] = err
+                say([unreadable_line(session, err)])
+                continue
             if changes:
                 return workspace, changes
+        where = directory.resolve()
+        if self.unreadable:
+            raise WorkspaceError(
+                f"{where}: {len(self.unreadable)} of its sessions cannot be read, and no other has "
+                "changes waiting",
+                hint="drop one with `glovebox discard` and its id",
+            )
         raise WorkspaceError(
-            f"{directory.resolve()}: no session has changes waiting",
+            f"{where}: no session has changes waiting",
             hint="name a session, or a directory with --cd",
         )
 
     def _read(self, session: SessionId, sides: Sides | None) -> tuple[Workspace, ChangeSet]:
         workspace = load_workspace(session, paths=self.paths, engine=self.engine)
         return workspace, anyio.run(read_changes, workspace, sides)
+
+
+def unreadable_line(session: SessionId, error: GloveboxError) -> str:
+    """Return what is told of a session that is passed over, safe to show."""
+    why = f"{error.message} ({error.hint})" if error.hint else error.message
+    return escape_terminal(
+        f"session {session}: its changes cannot be read: {why}; "
+        f"`glovebox discard {session}` drops them"
+    )
 
 
 @contextmanager

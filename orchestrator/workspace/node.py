@@ -143,18 +143,30 @@ def outcome_of(changes: Iterable[Change]) -> Outcome:
     )
 
 
+_HEADER_BYTES = 8192
+"""What one name may cost in an archive."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How much a box may hand back: the guard against bombs."""
 
     entries: int = 200_000
+    """Names; beyond it, new ones are left in the box."""
     bytes: int = 10 * 1024**3
-    """All contents together."""
+    """All contents together; beyond it, the largest or the last are left in the box."""
     file_bytes: int = 4 * 1024**3
     depth: int = 128
     """Components of a path."""
     path_bytes: int = 4000
     """Below PATH_MAX, so that every path can be opened in one call."""
+
+    def archive_bytes(self, known: int) -> int:
+        """Return how long an archive of a box may be, of which ``known`` bytes went in at the start.
+
+        More than the limits, so that what is too much is passed over and the rest still read.
+        """
+        return known + 4 * self.bytes + self.entries * _HEADER_BYTES
 
     def may_enter(self, directory: str) -> bool:
         """True where whatever is in the directory can still be named."""
@@ -166,6 +178,26 @@ class Limits:
     def too_deep(self) -> str:
         """What is said of a directory that may not be entered."""
         return f"it is nested deeper than {self.depth} directories"
+
+    def too_large(self, count: int) -> str:
+        """Return what is said of each of ``count`` files that are left for their contents' size."""
+        which = "it is" if count == 1 else f"it is one of {count} files that are"
+        return f"{which} left in the box: all changed contents are more than {self.bytes} bytes"
+
+    def too_many(self, count: int) -> str:
+        """Return what is said of one of ``count`` new names that are left for their number."""
+        return (
+            f"it is one of {count} new names in its directory that are left in the box: with them "
+            f"there are more than {self.entries}"
+        )
+
+    @property
+    def too_many_removed(self) -> str:
+        """What is said of a directory whose removal is left in the box."""
+        return (
+            f"the box removed what was in it, which is more than {self.entries} names with the "
+            "other changes; remove it yourself"
+        )
 
     def may_name(self, path: str) -> bool:
         """True where a path is not nested too deep to be looked at."""

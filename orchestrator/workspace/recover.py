@@ -6,7 +6,7 @@ from pathlib import Path
 
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine
-from orchestrator.errors import WorkspaceError
+from orchestrator.errors import GloveboxError
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.apply import abandon, carry_out, finish
 from orchestrator.workspace.handover import target_of
@@ -37,8 +37,10 @@ def _recover(session: SessionId, paths: Paths, engine: Engine) -> str:
         workspace = load_workspace(session, paths=paths, engine=engine)
         with locked(folder):
             return _mend(session, workspace, folder)
-    except WorkspaceError as err:
+    except GloveboxError as err:
         return f"session {session}: an unfinished apply waits: {err.message}"
+    except OSError as err:
+        return f"session {session}: an unfinished apply waits: {err}"
 
 
 def _mend(session: SessionId, workspace: Workspace, folder: Path) -> str:

@@ -141,7 +141,7 @@ class _Archive:
 
     def _staying(self, old: Iterable[bytes]) -> Iterator[bytes]:
         """Pass through what the old volume has and the new one shall have."""
-        archive = archive_of(old, self.limits)
+        archive = archive_of(old, self.limits, self.present)
         for member in archive.members():
             path = self.path_of(member.name)
             now = self.present.get(path)

@@ -64,9 +64,13 @@ def scan(
     trusted_before = layer.now_ns - _YOUNG_NS
     found: dict[str, Piece] = {}
     names: defaultdict[str, list[str]] = defaultdict(list)
+    unseen: set[str] = set()
     for met in layer.walk():
-        if len(found) > limits.entries:
-            raise WorkspaceError(f"the box changed more than {limits.entries} names")
+        if len(found) > limits.entries + len(known) + 1:
+            raise WorkspaceError(
+                f"the box made more than {limits.entries} names; no snapshot was taken",
+                hint="remove generated files in the box; until then there is no going back here",
+            )
         old = known.get(met.path)
         if old is not None and met.seen is not None and old.seen == met.seen and not met.lost:
             piece = old
@@ -75,8 +79,12 @@ def scan(
             old_enough = met.seen is not None and met.seen.ctime_ns < trusted_before
             piece = replace(piece, seen=met.seen if old_enough else None)
         found[met.path] = piece
+        if met.type == "directory" and met.lost:
+            unseen.add(met.path)
         if met.group and met.type == "file":
             names[met.group].append(met.path)
+    if unseen:
+        _carry_over(known, found, unseen, most=2 * limits.entries)
     for paths in names.values():
         first = min(paths)
         for path in paths:
@@ -84,6 +92,19 @@ def scan(
             if found[path].twin != twin:
                 found[path] = replace(found[path], twin=twin)
     return found
+
+
+def _carry_over(
+    known: Mapping[str, Piece], found: dict[str, Piece], unseen: set[str], *, most: int
+) -> None:
+    """Take what was known below directories that could not be listed as still there."""
+    for path, piece in known.items():
+        if len(found) >= most:
+            return
+        parts = path.split("/")
+        above = ("/".join(parts[:count]) for count in range(len(parts)))
+        if path not in found and any(directory in unseen for directory in above):
+            found[path] = piece
 
 
 def changed(known: Mapping[str, Piece], found: Mapping[str, Piece]) -> dict[str, Piece | None]:

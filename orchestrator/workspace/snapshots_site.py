@@ -14,7 +14,7 @@ from orchestrator.workspace.contents import plain_node
 from orchestrator.workspace.manifest import load_manifest
 from orchestrator.workspace.masking import is_too_large, masked_content
 from orchestrator.workspace.node import Change
-from orchestrator.workspace.snapshots import FOLDER, Snapshots, Taken
+from orchestrator.workspace.snapshots import FOLDER, MOST_BYTES, Snapshots, Taken
 from orchestrator.workspace.snapshots_piece import Piece
 from orchestrator.workspace.snapshots_salvage import salvage
 from orchestrator.workspace.snapshots_scan import Layer
@@ -46,6 +46,7 @@ def open_snapshots(site: Site) -> Snapshots:
     """Load what there is; WorkspaceError where the mode has none or they are broken."""
     require_kept(site)
     snapshots = Snapshots.open(site.folder, site.limits)
+    snapshots.most_bytes = min(MOST_BYTES, site.record.disk_bytes)
     snapshots.hold = lambda: frozen(site.engine, site.record.volume)
     return snapshots
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -36,24 +37,29 @@ class UpperLayer:
     most_bytes: int
     """A larger file's content is not kept."""
     now_ns: int = field(default_factory=file_clock_ns)
+    _kept: int = 0
 
     def walk(self) -> Iterator[Met]:
         """Yield the root and every name below."""
         yield _met("", os.fstat(self.tree.fd))
-        waiting = [""]
+        waiting = deque([""])
+        room = self.limits.entries
         while waiting:
-            path = waiting.pop()
+            path = waiting.popleft()
             try:
-                children = self.tree.children(path)
+                crowd = self.tree.crowd(path, most=room, wanted=frozenset)
             except PermissionError:
-                info = self.tree.lstat(path)
-                if info is None:
-                    raise Moving(path) from None
-                yield _met(path, info, lost="its mode lets nobody list it")
+                yield self._met_again(path, "its mode lets nobody list it")
                 continue
             except OSError as err:
                 raise Moving(path) from err
-            for found in children:
+            if crowd.left:
+                yield self._met_again(
+                    path, f"with it there are more than {self.limits.entries} names"
+                )
+                continue
+            room -= len(crowd.found)
+            for found in crowd.found:
                 is_directory = stat.S_ISDIR(found.stat.st_mode)
                 if is_directory and not self.limits.may_enter(found.path):
                     yield _met(found.path, found.stat, lost="it is nested too deep")
@@ -61,6 +67,12 @@ class UpperLayer:
                 yield _met(found.path, found.stat)
                 if is_directory:
                     waiting.append(found.path)
+
+    def _met_again(self, path: str, lost: str) -> Met:
+        info = self.tree.lstat(path)
+        if info is None:
+            raise Moving(path)
+        return _met(path, info, lost=lost)
 
     def read(self, met: Met, contents: Contents) -> Piece:
         """Read what the walk did not tell."""
@@ -89,7 +101,10 @@ class UpperLayer:
         if met.type == "file" and met.seen is not None:
             if met.seen.size > self.most_bytes:
                 lost = f"it is larger than {self.most_bytes} bytes"
+            elif self._kept + met.seen.size > self.limits.bytes:
+                lost = f"with it the contents are more than {self.limits.bytes} bytes"
             else:
+                self._kept += met.seen.size
                 sha256 = contents.keep_file(fd, size=met.seen.size).sha256
         if met.type == "file" and signature(os.fstat(fd)) != met.seen:
             raise Moving(met.path)

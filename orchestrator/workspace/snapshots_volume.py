@@ -19,9 +19,6 @@ from orchestrator.workspace.snapshots_scan import Met
 from orchestrator.workspace.tar_header import TarStream
 
 SECOND_NS = 1_000_000_000
-_OVERHEAD = 8192
-"""Bytes of headers that one name may cost."""
-
 _KINDS: dict[bytes, NodeType] = {
     tarfile.REGTYPE: "file",
     tarfile.AREGTYPE: "file",
@@ -48,10 +45,11 @@ class VolumeLayer:
     _stream: TarStream = field(init=False)
     _member: tarfile.TarInfo = field(init=False)
     _files: dict[str, Piece] = field(default_factory=dict)
+    _kept: int = 0
 
     def walk(self) -> Iterator[Met]:
         """Yield every name in the archive's order."""
-        self._stream = archive_of(self.chunks, self.limits)
+        self._stream = archive_of(self.chunks, self.limits, self.known)
         for member in self._stream.members():
             self._member = member
             kind = _KINDS.get(member.type, "device")
@@ -82,11 +80,14 @@ class VolumeLayer:
             lost = "it is a hard link to what is nested too deep"
         elif met.type == "file" and member.size > self.most_bytes:
             lost = f"it is larger than {self.most_bytes} bytes"
+        elif met.type == "file" and self._kept + member.size > self.limits.bytes:
+            lost = f"with it the contents are more than {self.limits.bytes} bytes"
         elif met.type == "file":
             old = self.known.get(met.path)
             unwanted = old.sha256 if old is not None else ""
             kept = contents.keep(self._stream.data(), size=member.size, unwanted=unwanted)
             sha256 = kept.sha256
+            self._kept += member.size if sha256 != unwanted else 0
         piece = Piece(
             met.type,
             member.mode & 0o7777,
@@ -103,9 +104,9 @@ class VolumeLayer:
         return piece
 
 
-def archive_of(chunks: Iterable[bytes], limits: Limits) -> TarStream:
-    """Return the archive's reader, with a bound on the whole of it."""
-    return TarStream(iter(chunks), limits.bytes + limits.entries * _OVERHEAD)
+def archive_of(chunks: Iterable[bytes], limits: Limits, known: Mapping[str, Piece]) -> TarStream:
+    """Return the archive's reader, with a bound on what it holds besides the known pieces."""
+    return TarStream(iter(chunks), limits.archive_bytes(sum(p.size for p in known.values())))
 
 
 def first_layer(originals: Iterable[Original], *, uid: int, gid: int) -> dict[str, Piece]:

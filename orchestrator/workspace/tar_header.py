@@ -64,6 +64,9 @@ class TarStream:
 
     def _begin(self, header: tarfile.TarInfo) -> None:
         self._left = header.size if header.isreg() else 0
+        if self._left > self.allowed:
+            # Before any of it is waited for.
+            raise self._too_long()
         self._padding = -self._left % _BLOCK
 
     def _header(self) -> tarfile.TarInfo | None:
@@ -99,12 +102,16 @@ class TarStream:
             if not self._buffer:
                 raise TarCut("the box's archive ended before its end mark")
             if self._taken > self.allowed:
-                raise WorkspaceError(
-                    f"the box holds more than {self.allowed} bytes; nothing was read back",
-                    hint="remove large files in the box, or raise sandbox.disk in the policy",
-                )
+                raise self._too_long()
         piece, self._buffer = self._buffer[:most], self._buffer[most:]
         return piece
+
+    def _too_long(self) -> WorkspaceError:
+        return WorkspaceError(
+            f"the box holds more than {self.allowed} bytes; nothing was read back",
+            hint="go on in the session and remove large files there, or drop it all with "
+            "`glovebox discard` and its id",
+        )
 
 
 def _extended(header: tarfile.TarInfo, extensions: dict[str, str]) -> tarfile.TarInfo:

@@ -1,23 +1,22 @@
 """Turns a tar stream that came out of a box into nodes; nothing is ever extracted by name.
 
 A name that tries to leave spoils the whole stream: no engine writes one, so whoever made it means
-harm. What is merely of a kind that is not applied becomes a node with its trouble.
+harm. What is merely of a kind that is not applied becomes a node with its trouble, and so does
+what is more than the limits: the rest comes out, and nothing passed over looks deleted.
 """
 
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.git_settings import MAX_CONFIG_BYTES
 from orchestrator.workspace.node import Limits, Node, NodeType, is_git_internal, with_content
 from orchestrator.workspace.spool import Spool
+from orchestrator.workspace.surplus import Surplus
 from orchestrator.workspace.tar_header import TarStream
-
-_OVERHEAD = 8192
-"""Bytes of headers that one name may cost."""
 
 _KINDS: dict[bytes, NodeType] = {
     tarfile.REGTYPE: "file",
@@ -40,25 +39,37 @@ class TarIn:
     spool: Spool
     known: Callable[[str], str]
     """The digest of the base's content at a path: a content equal to it is not kept."""
+    base: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of each path that went in: these are read whatever else there is."""
     nodes: dict[str, Node] = field(default_factory=dict)
     _kept: set[str] = field(default_factory=set)
     _total: int = 0
+    _beyond: list[str] = field(default_factory=list)
+    """Files whose contents are left in the box."""
+    _surplus: Surplus = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Names that are new are counted apart."""
+        self._surplus = Surplus(self.limits.entries)
 
     def read(self, chunks: Iterable[bytes]) -> dict[str, Node]:
         """Return every node; WorkspaceError when the stream is hostile, cut or too large."""
-        allowed = self.limits.bytes + self.limits.entries * _OVERHEAD
-        stream = TarStream(iter(chunks), allowed)
+        stream = TarStream(iter(chunks), self.limits.archive_bytes(sum(self.base.values())))
         for member in stream.members():
             path = self.path_of(member.name)
-            if not path or not self.limits.may_name(path):
+            if not path or not self.limits.may_name(path) or not self._fits(member, path):
                 continue
-            self._check(member.name, path)
             node = self._node(member, path)
             self.nodes[path] = (
                 self._content(stream, path, node)
                 if node.type == "file" and not node.trouble and not member.islnk()
                 else node
             )
+        for path in self._beyond:
+            trouble = self.limits.too_large(len(self._beyond))
+            self.nodes[path] = replace(self.nodes[path], trouble=trouble)
+        for path, count in self._surplus.samples():
+            self.nodes[path] = Node("file", 0, trouble=self.limits.too_many(count))
         return self.nodes
 
     def path_of(self, name: str) -> str:
@@ -70,17 +81,29 @@ class TarIn:
             raise _hostile(name, "expected plain names between single slashes")
         return "/".join(parts[1:])
 
-    def _check(self, name: str, path: str) -> None:
+    def _fits(self, member: tarfile.TarInfo, path: str) -> bool:
+        """Say whether a name is read; WorkspaceError where it cannot be one of an honest archive."""
         if path in self.nodes:
-            raise _hostile(name, "it comes twice")
+            raise _hostile(member.name, "it comes twice")
         above = path.rpartition("/")[0]
-        if above and (above not in self.nodes or self.nodes[above].type != "directory"):
-            raise _hostile(name, "what is above it is no directory of the archive")
-        if len(self.nodes) >= self.limits.entries:
-            raise WorkspaceError(
-                f"the box holds more than {self.limits.entries} names; nothing was read back",
-                hint="remove generated files in the box and look again",
-            )
+        missing = above and above not in self.nodes
+        if (above and not missing and self.nodes[above].type != "directory") or (
+            missing and not self._surplus
+        ):
+            raise _hostile(member.name, "what is above it is no directory of the archive")
+        if path in self.base and not missing:
+            return True
+        if missing:
+            self._surplus.leave(path, self._nearest(above))
+            return False
+        for gone in self._surplus.make_room():
+            del self.nodes[gone]
+        return self._surplus.take(path, above, is_directory=member.isdir())
+
+    def _nearest(self, directory: str) -> str:
+        while directory and directory not in self.nodes:
+            directory = directory.rpartition("/")[0]
+        return directory
 
     def _node(self, member: tarfile.TarInfo, path: str) -> Node:
         mode = member.mode & 0o7777
@@ -110,18 +133,18 @@ class TarIn:
         return replace(twin, links=2)
 
     def _content(self, stream: TarStream, path: str, node: Node) -> Node:
-        self._total += node.size
-        if self._total > self.limits.bytes:
-            raise WorkspaceError(
-                f"the box holds more than {self.limits.bytes} bytes; nothing was read back",
-                hint="remove large files in the box, or raise sandbox.disk in the policy",
-            )
         unwanted = self.known(path)
         if is_git_internal(path) and not _is_git_config(path, node):
             digest = self.spool.digest(stream.data())
+        elif self._total + node.size > self.limits.bytes:
+            # Read all the same: what is as it went in is no change.
+            digest = self.spool.digest(stream.data())
+            if digest.sha256 != unwanted:
+                self._beyond.append(path)
         else:
             digest = self.spool.take(stream.data(), size=node.size, unwanted=unwanted)
             if digest.sha256 != unwanted:
+                self._total += node.size
                 self._kept.add(digest.sha256)
         return with_content(node, sha256=digest.sha256, binary=digest.binary)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,18 @@ class Found:
 
     path: str
     stat: os.stat_result
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """The names of a directory that may hold more of them than memory should."""
+
+    found: list[Found]
+    """Sorted by path."""
+    left: int = 0
+    """How many more there are."""
+    sample: Found | None = None
+    """One of those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +126,32 @@ class Tree:
                 with suppress(FileNotFoundError):
                     found.append(Found(prefix + entry.name, entry.stat(follow_symlinks=False)))
         return sorted(found, key=lambda item: item.path)
+
+    def crowd(self, path: str, *, most: int, wanted: Callable[[], Container[str]]) -> Crowd:
+        """Return all names of a directory, or of more than ``most`` of them only the wanted paths.
+
+        ``wanted`` is asked for only then.
+        """
+        prefix = f"{path}/" if path else ""
+        kept: list[Found] = []
+        chosen: Container[str] | None = None
+        sample: Found | None = None
+        left = 0
+        with self.directory(path) as fd, os.scandir(fd) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):
+                    path = prefix + entry.name
+                    if chosen is not None and path not in chosen:
+                        left += 1
+                        sample = sample or Found(path, entry.stat(follow_symlinks=False))
+                        continue
+                    kept.append(Found(path, entry.stat(follow_symlinks=False)))
+                if chosen is None and len(kept) > most:
+                    chosen = wanted()
+                    others = [found for found in kept if found.path not in chosen]
+                    kept = [found for found in kept if found.path in chosen]
+                    sample, left = next(iter(others), None), len(others)
+        return Crowd(sorted(kept, key=lambda item: item.path), left, sample)
 
     def walk(self, path: str, *, enter: Callable[[Found], bool]) -> Iterator[Found]:
         """Yield every name below ``path``, a directory before what is in it.

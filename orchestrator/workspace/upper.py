@@ -3,6 +3,9 @@
 A whiteout (character device 0:0) deletes the name beneath it, an opaque directory deletes all
 that the box did not make anew. Marks are believed only where the kernel alone can have made them:
 under ``userxattr`` a box's own ``user.overlay.*`` attributes are stored under another name.
+
+More than the limits is left in the box with its reason, and the rest comes out. What was not read
+is never taken for a deletion.
 """
 
 from __future__ import annotations
@@ -10,7 +13,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections import deque
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.contents import plain_node, read_node
@@ -20,7 +25,7 @@ from orchestrator.workspace.globs import PathGlobs
 from orchestrator.workspace.node import Limits, Node, Observed, is_git_internal
 from orchestrator.workspace.origin import ORIGIN, Origin, parse_origin
 from orchestrator.workspace.prune import OPAQUE
-from orchestrator.workspace.tree import Found, Tree
+from orchestrator.workspace.tree import Crowd, Found, Tree
 
 _NO_MARK = {errno.ENODATA, errno.EOPNOTSUPP}
 
@@ -54,19 +59,23 @@ class _Reading:
     inside_git: int = 0
     moved: set[str] = field(default_factory=set)
     kept: set[str] = field(default_factory=set)
+    files: list[str] = field(default_factory=list)
+    """Whose contents are still to be read."""
     entries: int = 0
-    total_bytes: int = 0
+    git_entries: int = 0
 
     def run(self) -> None:
-        waiting = [""]
+        # Breadth first: where the names are too many, it is the deep ones that are left.
+        waiting = deque([""])
         while waiting:
-            path = waiting.pop()
-            for found in self.upper.children(path):
-                self._count(found.path)
+            path = waiting.popleft()
+            for found in self._names(path):
+                self.entries += 1
                 if is_git_internal(found.path):
                     self._look_into_git(found)
                 elif self._take(found):
                     waiting.append(found.path)
+        self._read_contents()
 
     def result(self) -> Observed:
         """Read contents where they decide something, and return both pictures."""
@@ -110,25 +119,58 @@ class _Reading:
         elif node.type == "directory":
             node = self._directory(path, node)
         self.box[path] = node
-        merged = node.type == "directory" and not node.trouble
-        self._add_base(path, everything=not merged or self._opaque(path))
-        return merged
+        if node.trouble and node.type == "directory":
+            # Nothing below was looked at, so nothing below is gone.
+            self._add_base(path, everything=False)
+            return False
+        merged = node.type == "directory"
+        seen = self._add_base(path, everything=not merged or self._opaque(path))
+        return merged and seen
 
     def _file(self, path: str, node: Node) -> Node:
         if node.size > self.limits.file_bytes:
             return replace(node, trouble=f"it is larger than {self.limits.file_bytes} bytes")
-        self.total_bytes += node.size
-        if self.total_bytes > self.limits.bytes:
-            raise WorkspaceError(
-                f"the box changed more than {self.limits.bytes} bytes; nothing was read back",
-                hint="remove large files in the box, or raise sandbox.disk in the policy",
-            )
         try:
             with self.upper.file(path) as fd:
                 self._note_origin(path, fd)
-            return read_node(self.upper, path, node)
         except PermissionError:
             return replace(node, trouble=f"its mode {node.mode:04o} lets nobody read it")
+        self.files.append(path)
+        return node
+
+    def _read_contents(self) -> None:
+        """Read the files, but for the largest where all together are more than the limit."""
+        total, fitting = 0, set[str]()
+        for size, path in sorted((self.box[path].size, path) for path in self.files):
+            total += size
+            if total > self.limits.bytes:
+                break
+            fitting.add(path)
+        for path in self.files:
+            node = self.box[path]
+            if path in fitting:
+                self.box[path] = read_node(self.upper, path, node)
+            else:
+                trouble = self.limits.too_large(len(self.files) - len(fitting))
+                self.box[path] = replace(node, trouble=trouble)
+
+    def _names(self, path: str) -> list[Found]:
+        """Return what is in a directory; of too many, those that the host has and a repository."""
+        room = self.limits.entries - self.entries
+        crowd = self.upper.crowd(path, most=room, wanted=lambda: self._on_host(path))
+        if crowd.sample is not None:
+            name, trouble = crowd.sample.path, self.limits.too_many(crowd.left)
+            self.box[name] = replace(
+                plain_node(self.upper, name, crowd.sample.stat), trouble=trouble
+            )
+        return crowd.found
+
+    def _on_host(self, directory: str) -> set[str]:
+        above = f"{directory}/" if directory else ""
+        info = self.host.lstat(directory) if directory else os.fstat(self.host.fd)
+        is_directory = info is not None and stat.S_ISDIR(info.st_mode)
+        found = self.host.children(directory) if is_directory else []
+        return {f"{above}.git", *(item.path for item in found)}
 
     def _directory(self, path: str, node: Node) -> Node:
         if not self.limits.may_enter(path):
@@ -149,19 +191,30 @@ class _Reading:
         with self.upper.directory(path) as fd:
             return _mark(fd, OPAQUE) == b"y"
 
-    def _add_base(self, path: str, *, everything: bool) -> None:
-        """Record what the host has at ``path``, and below it when the box sees none of it."""
+    def _add_base(self, path: str, *, everything: bool) -> bool:
+        """Record what the host has at ``path``, and below it when the box sees none of it.
+
+        False where that is too much: then the box's version of the path is refused.
+        """
         info = self.host.lstat(path)
         if info is None or self.hidden.covers(path):
-            return
+            return True
         self._record(path, info)
-        if everything and stat.S_ISDIR(info.st_mode):
-            for found in self.host.walk(path, enter=self._enter_base):
-                self._count(found.path)
-                if self._never_seen(found):
-                    self._keep(found.path)
-                else:
-                    self._record(found.path, found.stat)
+        if not everything or not stat.S_ISDIR(info.st_mode):
+            return True
+        room = max(0, self.limits.entries - self.entries)
+        below = list(islice(self.host.walk(path, enter=self._enter_base), room + 1))
+        if len(below) > room:
+            node = self.box.get(path, self.base[path])
+            self.box[path] = replace(node, trouble=self.limits.too_many_removed)
+            return False
+        self.entries += len(below)
+        for found in below:
+            if self._never_seen(found):
+                self._keep(found.path)
+            else:
+                self._record(found.path, found.stat)
+        return True
 
     def _record(self, path: str, info: os.stat_result) -> None:
         self.base.setdefault(path, plain_node(self.host, path, info))
@@ -186,29 +239,30 @@ class _Reading:
 
     def _look_into_git(self, found: Found) -> None:
         """Count what is in a ``.git`` of the box, and name the settings that would run something."""
-        inside = [found]
-        if stat.S_ISDIR(found.stat.st_mode):
-            inside = list(self.upper.walk(found.path, enter=self._enter_git))
-        for item in inside:
-            self._count(item.path)
-            self.inside_git += not stat.S_ISDIR(item.stat.st_mode)
+        waiting = deque([found])
+        while waiting:
+            item = waiting.popleft()
+            self.git_entries += 1
             self.moved |= moved_repository(item.path)
+            if stat.S_ISDIR(item.stat.st_mode):
+                crowd = self._in_git(item)
+                waiting.extend(crowd.found)
+                self.inside_git += crowd.left
+                if crowd.left:
+                    # A branch may be among what is not looked at.
+                    self.moved |= moved_repository(f"{found.path}/HEAD")
+                continue
+            self.inside_git += 1
             if item.path.lower().endswith(".git/config") and stat.S_ISREG(item.stat.st_mode):
                 with self.upper.file(item.path) as fd:
                     text = os.read(fd, MAX_CONFIG_BYTES).decode("utf-8", "replace")
                 self.git_settings += command_settings(text)
 
-    def _enter_git(self, found: Found) -> bool:
-        return self.limits.may_enter(found.path)
-
-    def _count(self, path: str) -> None:
-        self.entries += 1
-        if self.entries > self.limits.entries:
-            raise WorkspaceError(
-                f"the box changed more than {self.limits.entries} names (at {path!r}); "
-                "nothing was read back",
-                hint="remove generated files in the box and look again",
-            )
+    def _in_git(self, directory: Found) -> Crowd:
+        if not self.limits.may_enter(directory.path):
+            return Crowd([])
+        room = self.limits.entries - self.git_entries
+        return self.upper.crowd(directory.path, most=room, wanted=frozenset)
 
 
 def _mark(fd: int, name: str) -> bytes:

@@ -163,7 +163,9 @@ class CopyWorkspace:
 
         mount = Mount("volume", record.volume, WORKDIR)
         with copier(self.site.engine, record.image, mount, labels=self.site.labels) as helper:
-            return TarIn(PREFIX, self.site.limits, self._spool, known).read(helper.get(WORKDIR))
+            base = {path: item.node.size for path, item in originals.items()}
+            reading = TarIn(PREFIX, self.site.limits, self._spool, known, base)
+            return reading.read(helper.get(WORKDIR))
 
     def _observe(
         self, originals: Mapping[str, Original], box: Mapping[str, Node], host: Tree

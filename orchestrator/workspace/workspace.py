@@ -16,6 +16,9 @@ from orchestrator.workspace.node import ChangeSet, Limits, Outcome, WorkspaceMod
 from orchestrator.workspace.record import WorkspaceRecord
 from orchestrator.workspace.staging import OpenContent
 
+_OVERSHOOT = 1024**3
+"""Bytes: at least this much more than the budget, as a call over it is ended a bit late."""
+
 WORKDIR = "/workspace"
 """Where the workspace is in every box."""
 
@@ -69,8 +72,9 @@ class Site:
 
     @property
     def limits(self) -> Limits:
-        """How much is read back from the box."""
-        return Limits(bytes=self.record.disk_bytes)
+        """How much is read back from the box: more than its budget."""
+        disk = self.record.disk_bytes
+        return Limits(bytes=disk + max(disk, _OVERSHOOT))
 
 
 def with_hidden(site: Site, globs: Iterable[str]) -> Site:

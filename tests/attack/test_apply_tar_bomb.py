@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tarfile
 from pathlib import Path
 
@@ -14,20 +15,69 @@ from orchestrator.workspace.tar_in import TarIn
 from tests.support.hostile_tar import archive, chunks, member, read
 
 
-def test_many_names_are_stopped_at_the_limit(tmp_path: Path) -> None:
-    """The count of names is bounded."""
-    data = archive(*((member(f"workspace/{n}"), b"") for n in range(200)))
+def test_many_names_are_left_in_the_box(tmp_path: Path) -> None:
+    """The count of names that are held is bounded; what is beside the heap comes out."""
+    heap = (member("workspace/many", type=tarfile.DIRTYPE), b"")
+    members = [heap, *((member(f"workspace/many/{n}"), b"") for n in range(2000))]
+    members += [(member("workspace/z", type=tarfile.DIRTYPE), b""), (member("workspace/z/n"), b"1")]
 
-    with pytest.raises(WorkspaceError, match="more than 100 names"):
-        read(data, Spool(tmp_path / "s"), Limits(entries=100))
+    nodes = read(archive(*members), Spool(tmp_path / "s"), Limits(entries=100))
+
+    (left,) = [path for path, node in nodes.items() if node.trouble]
+    assert left.startswith("many/")
+    assert "one of 2000 new names" in nodes[left].trouble
+    assert set(nodes) == {"many", left, "z", "z/n"}
 
 
-def test_many_bytes_are_stopped_at_the_limit(tmp_path: Path) -> None:
-    """Contents together are bounded, also when each file is small."""
-    data = archive(*((member(f"workspace/{n}"), bytes(1000)) for n in range(20)))
+def test_many_directories_are_left_in_the_box(tmp_path: Path) -> None:
+    """None of them is a heap; the last ones are left, and what went in is read all the same."""
+    members = []
+    for n in range(300):
+        members.append((member(f"workspace/{n:03}", type=tarfile.DIRTYPE), b""))
+        members.append((member(f"workspace/{n:03}/f"), b"x"))
+    members += [(member("workspace/was"), b"changed"), (member("workspace/zz"), b"")]
+    spool = Spool(tmp_path / "s")
+    spool.clear()
 
-    with pytest.raises(WorkspaceError, match="more than 10000 bytes"):
-        read(data, Spool(tmp_path / "s"), Limits(bytes=10_000))
+    reading = TarIn("workspace", Limits(entries=100), spool, lambda _: "", {"was": 4})
+    nodes = reading.read(chunks(archive(*members)))
+
+    assert len(nodes) <= 102
+    assert nodes["was"].sha256
+    assert sum("new names" in node.trouble for node in nodes.values()) == 1
+
+
+def test_name_below_none_of_the_archive_is_hostile_until_some_are_left(tmp_path: Path) -> None:
+    """A hole in the archive is a sign of harm where nothing was passed over."""
+    members = ((member("workspace/a"), b""), (member("workspace/gone/x"), b""))
+
+    with pytest.raises(WorkspaceError, match="nothing was read back"):
+        read(archive(*members), Spool(tmp_path / "s"))
+
+
+def test_bytes_beyond_the_limit_are_left_in_the_box(tmp_path: Path) -> None:
+    """Contents kept are bounded together; what equals its base is no change, however much it is."""
+    was = bytes(3000)
+    members = [(member(f"workspace/{n:02}"), bytes([n]) * 1000) for n in range(20)]
+    members += [(member("workspace/was"), was), (member("workspace/z"), b"small")]
+    spool = Spool(tmp_path / "s")
+    spool.clear()
+    digest = hashlib.sha256(was).hexdigest()
+
+    reading = TarIn(
+        "workspace",
+        Limits(bytes=10_100),
+        spool,
+        lambda path: digest if path == "was" else "",
+        {"was": 3000},
+    )
+    nodes = reading.read(chunks(archive(*members)))
+
+    left = {path for path, node in nodes.items() if node.trouble}
+    assert left == {f"{n:02}" for n in range(10, 20)}
+    assert all("one of 10 files that are left" in nodes[path].trouble for path in left)
+    assert nodes["was"].sha256 == digest
+    assert sum(path.stat().st_size for path in spool.directory.iterdir()) <= 10_100
 
 
 def test_header_that_promises_a_petabyte_is_refused_before_it_is_read(tmp_path: Path) -> None:

@@ -130,3 +130,51 @@ def test_broken_workspace_can_be_discarded(shell):
     assert shell("diff", session).returncode == 1
     assert shell("discard", session).returncode == 0
     assert not folder.exists()
+
+
+def spoiled(shell, script: str) -> str:
+    """Let a session work, and make its changes unreadable."""
+    session = shell.work(script)
+    upper = shell.desk.paths.work(session) / "upper"
+    upper.rename(upper.with_name("upper.away"))
+    return session
+
+
+def test_unreadable_session_is_told_and_the_others_are_shown(shell):
+    """The exit code still says that something failed."""
+    good = shell.work("echo 1 > one")
+    bad = spoiled(shell, "echo 2 > two")
+
+    shown = shell("diff", "--stat")
+    applied = shell("apply")
+
+    assert shown.stdout == "  added     one  (+1 -0)\n"
+    assert f"session {bad}: its changes cannot be read: " in shown.stderr
+    assert f"`glovebox discard {bad}`" in shown.stderr
+    assert (shown.returncode, applied.returncode) == (1, 1)
+    assert (shell.desk.project / "one").read_text() == "1\n"
+    assert not shell.desk.paths.work(good).exists()
+
+
+def test_unreadable_session_is_dropped_as_the_newest(shell):
+    """It is the advice that is given, and works without an id too."""
+    good = shell.work("echo 1 > one")
+    bad = spoiled(shell, "echo 2 > two")
+
+    done = shell("discard")
+
+    assert done.returncode == 0
+    assert f"the changes of session {bad} are dropped" in done.stdout
+    assert shell("diff", good).returncode == 0
+
+
+def test_only_unreadable_sessions_are_an_error_with_the_way_out(shell):
+    """And the way out is one."""
+    bad = spoiled(shell, "echo 2 > two")
+
+    done = shell("diff")
+
+    assert done.returncode == 1
+    assert "1 of its sessions cannot be read" in done.stderr
+    assert shell("discard", bad).returncode == 0
+    assert not shell.desk.paths.work(bad).exists()

@@ -296,3 +296,21 @@ def test_edit_after_an_apply_is_the_persons_own(any_desk):
     (any_desk.project / "old/a.txt").write_text("back\n")
 
     assert set(by_path(any_desk.look(workspace))) == {".envrc"}
+
+
+def test_more_than_the_budget_comes_out_but_for_what_is_too_much(any_desk):
+    """Its call was ended a bit late; what stays says so, and nothing of the host looks deleted."""
+    workspace, prepared = any_desk.begin(disk_bytes=1)
+    script = "echo box >> app.py; rm old/a.txt; for n in 1 2 3; do truncate -s 400M big$n; done"
+    play_box(any_desk.engine, prepared, script)
+
+    applied = any_desk.take(workspace, Selection(globs=("app.py", "old/**")))
+    rest = any_desk.look(workspace)
+
+    assert applied.complete
+    assert (any_desk.project / "app.py").read_text().endswith("box\n")
+    assert not (any_desk.project / "old/a.txt").exists()
+    assert (any_desk.project / "old/b.txt").exists()
+    (left,) = [change for change in rest.changes if change.refused]
+    assert "it is left in the box" in left.refused
+    assert {change.path for change in rest.changes} == {"big1", "big2", "big3"}

@@ -30,10 +30,10 @@ def contents(tmp_path):
 
 
 @contextmanager
-def layer(root, *, later_ns=10**9, most_bytes=2**30):
+def layer(root, *, later_ns=10**9, most_bytes=2**30, limits=None):
     """Open the layer as if a second had gone by since the last write."""
     with open_tree(root) as tree:
-        yield UpperLayer(tree, Limits(), most_bytes, file_clock_ns() + later_ns)
+        yield UpperLayer(tree, limits or Limits(), most_bytes, file_clock_ns() + later_ns)
 
 
 def look(root, known, contents, **more):
@@ -129,3 +129,31 @@ def test_file_that_is_written_meanwhile_is_moving(upper, contents):
     finally:
         stop.set()
         writer.join()
+
+
+def test_crowded_directory_is_lost_and_nothing_in_it_is_gone(upper, contents):
+    """The rest is kept; what was known of it is taken as still there."""
+    (upper / "z").mkdir()
+    (upper / "z" / "n").write_text("n")
+    known = look(upper, {}, contents)
+    for number in range(50):
+        (upper / "d" / str(number)).touch()
+
+    found = look(upper, known, contents, limits=Limits(entries=20))
+
+    assert "more than 20 names" in found["d"].lost
+    assert found["z/n"].sha256
+    assert found["d/file"] is known["d/file"]
+    assert set(changed(known, found)) == {"d"}
+
+
+def test_contents_are_bounded_together(upper, contents):
+    """The later ones are named but not kept."""
+    for number in range(5):
+        (upper / str(number)).write_bytes(bytes([number]) * 100)
+
+    found = look(upper, {}, contents, limits=Limits(bytes=301))
+
+    lost = [path for path, piece in found.items() if piece.lost]
+    assert len(lost) == 3
+    assert sum(contents.sizes().values()) <= 301

@@ -29,10 +29,11 @@ def archive(*members):
         return buffer.getvalue()
 
 
-def look(tmp_path, *members, known=None, most_bytes=1000):
+def look(tmp_path, *members, known=None, most_bytes=1000, limits=None):
     contents = Contents(tmp_path / "contents")
+    limits = limits or Limits()
     layer = VolumeLayer(
-        [archive(*members)], path_in_volume(Limits()), Limits(), most_bytes, known or {}
+        [archive(*members)], path_in_volume(limits), limits, most_bytes, known or {}
     )
     return scan(layer, {}, contents, limits=Limits()), contents
 
@@ -105,3 +106,21 @@ def test_first_layer_is_what_went_in():
         "l": Piece("symlink", 0o777, 5, 6, 1_000_000_000, target="f"),
         "d": Piece("directory", 0o755, 5, 6, 1_000_000_000),
     }
+
+
+def test_contents_are_bounded_together(tmp_path):
+    """What lies elsewhere already does not count."""
+    old, _ = look(tmp_path / "first", DIRECTORY, member("workspace/a", bytes(200)))
+
+    found, contents = look(
+        tmp_path,
+        DIRECTORY,
+        member("workspace/a", bytes(200)),
+        member("workspace/b", b"b" * 200),
+        member("workspace/c", b"c" * 200),
+        known=old,
+        limits=Limits(bytes=300),
+    )
+
+    assert [path for path, piece in found.items() if piece.lost] == ["c"]
+    assert set(contents.sizes()) == {found["b"].sha256}

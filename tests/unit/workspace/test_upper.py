@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.node import Limits, Observed
 from orchestrator.workspace.tree import open_tree
@@ -84,15 +83,80 @@ def test_directory_in_place_of_a_file_is_seen_whole(layers):
     assert "a/in" not in found.base
 
 
-def test_count_and_size_are_bounded(layers):
-    """A bomb is an error, and a single giant a refusal."""
-    write(layers[0], {str(number): "x" * 100 for number in range(50)})
+def test_largest_contents_are_left_and_the_rest_comes_out(layers):
+    """No file of the host looks deleted for that, and each that is left says why."""
+    write(layers[0], {"a": "changed", "d/x": "x" * 600, "d/new": "y" * 500, "small": "z" * 300})
 
-    with pytest.raises(WorkspaceError, match="more than 20 names"):
-        read(layers, Limits(entries=20))
-    with pytest.raises(WorkspaceError, match="more than 1000 bytes"):
-        read(layers, Limits(bytes=1000))
+    found = read(layers, Limits(bytes=800))
+
+    assert found.box["a"].sha256
+    assert found.box["small"].sha256
+    for path in ("d/new", "d/x"):
+        assert "one of 2 files that are left" in found.box[path].trouble
+    assert set(found.base) <= set(found.box)
+
+
+def test_single_giant_is_refused(layers):
+    """Whatever the others hold."""
+    write(layers[0], {"3": "x" * 100})
+
     assert "larger than 10" in read(layers, Limits(file_bytes=10)).box["3"].trouble
+
+
+@pytest.mark.parametrize("heap", ["", "d/", "made/"])
+def test_too_many_new_names_are_left_and_the_rest_comes_out(layers, heap):
+    """Edits and deletions of the host's files come out of the crowded directory too."""
+    write(layers[0], {f"{heap}{number}": "" for number in range(50)})
+    write(layers[0], {"a": "changed", "src/new": "n", "d/z/deep": ""})
+    whiteout(layers[0] / "d/x")
+
+    found = read(layers, Limits(entries=20))
+
+    (left,) = [path for path, node in found.box.items() if node.trouble]
+    assert left.rpartition("/")[0] == heap.rstrip("/")
+    assert "new names in its directory that are left" in found.box[left].trouble
+    assert len(found.box) < 20
+    assert found.box["a"].sha256
+    assert ("src/new" in found.box) == bool(heap)
+    assert set(found.base) - set(found.box) == {"d/x"}
+
+
+def test_removal_of_too_many_names_is_refused(layers):
+    """It is the person's to remove them; nothing of them is listed."""
+    write(layers[1], {f"d/many/{number}": "" for number in range(50)})
+    (layers[0] / "d").mkdir()
+    whiteout(layers[0] / "d/many")
+    write(layers[0], {"d/e/new": ""})
+    os.setxattr(layers[0] / "d/e", "user.overlay.opaque", b"y")
+    write(layers[1], {f"d/e/{number}": "" for number in range(50)})
+
+    found = read(layers, Limits(entries=20))
+
+    assert "remove it yourself" in found.box["d/many"].trouble
+    assert "remove it yourself" in found.box["d/e"].trouble
+    assert set(found.base) == {"d", "d/many", "d/e"} == set(found.box)
+
+
+def test_directory_that_is_not_looked_into_deletes_nothing(layers):
+    """What the box has below it is not known."""
+    write(layers[0], {"d/e/new": ""})
+
+    found = read(layers, Limits(depth=2))
+
+    assert "nested deeper" in found.box["d/e"].trouble
+    assert set(found.base) == {"d", "d/e"}
+
+
+def test_crowded_repository_is_counted_and_may_hold_commits(layers):
+    """Its names have a count of their own, and a branch may be among those not looked at."""
+    write(layers[0], {f"sub/.git/objects/{number}": "" for number in range(50)})
+    write(layers[0], {"a": "changed"})
+
+    found = read(layers, Limits(entries=20))
+
+    assert found.box["a"].sha256
+    assert found.inside_git == 50
+    assert found.moved_repositories == {"sub"}
 
 
 def test_sparse_giant_is_not_read(layers):

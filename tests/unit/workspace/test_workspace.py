@@ -20,4 +20,4 @@ def test_what_is_read_back_is_limited_by_the_box_disk(tmp_path):
         disk_bytes=spec.disk_bytes,
     )
 
-    assert Site(record, tmp_path, None).limits.bytes == 123
+    assert Site(record, tmp_path, None).limits.bytes == 1024**3 + 123
