@@ -31,8 +31,15 @@ class Tenant:
     """Variables for commands, beside the image's and the box's own."""
 
 
-def box_spec(policy: EffectivePolicy, tenant: Tenant, *, session: SessionId, image: str) -> BoxSpec:
-    """Return the box that policy allows for this workspace."""
+def box_spec(
+    policy: EffectivePolicy,
+    tenant: Tenant,
+    *,
+    session: SessionId,
+    image: str,
+    files: int = BoxLimits().files,
+) -> BoxSpec:
+    """Return the box that policy allows for this workspace, where ``files`` names may change."""
     sandbox = policy.sandbox
     return BoxSpec(
         session=session,
@@ -47,6 +54,7 @@ def box_spec(policy: EffectivePolicy, tenant: Tenant, *, session: SessionId, ima
             memory=sandbox.memory,
             pids=sandbox.pids,
             disk=sandbox.disk,
+            files=files,
             file_size=sandbox.file_size,
         ),
         runtime=sandbox.runtime,

@@ -15,8 +15,11 @@ from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.load import load_policy
 from orchestrator.sandbox.driver import BoxSpec
 from orchestrator.schema.ids import SessionId
-from orchestrator.workspace.node import WorkspaceMode
+from orchestrator.workspace.node import Limits, WorkspaceMode
 from orchestrator.workspace.workspace import WorkspaceSpec
+
+NOT_READ_BACK = 10
+"""How many times more files may be made where none has to be read back."""
 
 
 def policy_of(options: RunOptions, paths: Paths) -> EffectivePolicy:
@@ -70,4 +73,7 @@ class RoomPlan:
 
     def box(self, tenant: Tenant) -> BoxSpec:
         """Return the box to ask for, on what was prepared."""
-        return box_spec(self.policy, tenant, session=self.session, image=self.image)
+        entries = Limits().entries
+        read_back = self.mode in {"overlay", "copy"}
+        files = entries * 9 // 10 if read_back else entries * NOT_READ_BACK
+        return box_spec(self.policy, tenant, session=self.session, image=self.image, files=files)

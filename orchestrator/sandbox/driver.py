@@ -29,6 +29,8 @@ class BoxLimits:
     pids: int = 512
     disk: int = 10 * 1024**3
     """Bytes that may be written to workspace and tmp together, watched."""
+    files: int = 180_000
+    """Names that may be made or changed in the workspace, watched."""
     file_size: int = 4 * 1024**3
     """RLIMIT_FSIZE of a command."""
 

@@ -67,6 +67,7 @@ def hello_bytes(
             "limits": {
                 "file_size": limits.file_size,
                 "disk": limits.disk,
+                "files": limits.files,
                 "output": min(OUTPUT_LIMIT, limits.disk),
             },
         }

@@ -32,7 +32,8 @@ class _Exec(_Answer):
     total_lines: Count
     spill: Line | None
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    limit: Literal["memory", "pids", "disk", "output"] | None
+    limit: Literal["memory", "pids", "disk", "files", "output"] | None
+    limit_note: Line | None = None
 
 
 class _CutLine(_Answer):
@@ -165,7 +166,8 @@ class _Ending(_Answer):
     running: bool
     exit_code: int | None
     signal: int | None
-    limit: Literal["memory", "pids", "disk"] | None
+    limit: Literal["memory", "pids", "disk", "files"] | None
+    limit_note: Line | None = None
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 

@@ -59,6 +59,7 @@ def exec_outcome(output: str = "", exit_code: int | None = 0, **more: object) ->
         "spill": None,
         "duration_ms": 0.0,
         "limit": None,
+        "limit_note": None,
     }
     return Outcome(data={**data, **more})
 

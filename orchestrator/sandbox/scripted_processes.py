@@ -42,6 +42,7 @@ class _Process:
             "exit_code": self.exit_code,
             "signal": self.signal,
             "limit": None,
+            "limit_note": None,
             "duration_ms": 0.0,
         }
 

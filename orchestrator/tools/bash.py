@@ -14,7 +14,7 @@ from orchestrator.schema.request import ExecRequest, Request
 from orchestrator.tools.answer import Answer, render_answer
 from orchestrator.tools.arguments import Arguments, input_schema, parse_arguments
 from orchestrator.tools.location import NonEmpty
-from orchestrator.tools.plain import plain_output
+from orchestrator.tools.plain import plain_content, plain_output
 from orchestrator.tools.tool import Rendered, ToolContext
 
 DEFAULT_TIMEOUT_S = 120.0
@@ -24,6 +24,7 @@ LIMITS = {
     "memory": "the memory limit of the box was reached",
     "pids": "the process limit of the box was reached",
     "disk": "the disk budget of the box was used up",
+    "files": "too many files were made or changed to be read back",
     "output": "it printed more than one command may",
 }
 
@@ -50,7 +51,8 @@ class ExecAnswer(Answer):
     total_lines: int
     spill: str | None
     duration_ms: float
-    limit: Literal["memory", "pids", "disk", "output"] | None
+    limit: Literal["memory", "pids", "disk", "files", "output"] | None
+    limit_note: str | None = None
 
     @property
     def failed(self) -> bool:
@@ -100,6 +102,7 @@ def _render(answer: ExecAnswer, timeout_s: float) -> Rendered:
         "timed_out": answer.timed_out,
         "cancelled": answer.cancelled,
         "limit": answer.limit,
+        "limit_note": answer.limit_note,
         "duration_ms": answer.duration_ms,
         "truncated": cut,
         "total_bytes": answer.total_bytes,
@@ -131,10 +134,15 @@ def _ending(answer: ExecAnswer, timeout_s: float) -> list[str]:
     if answer.timed_out:
         return [f"[timed out after {timeout_s:g} s and was ended]"]
     if answer.limit is not None:
-        return [f"[ended: {LIMITS[answer.limit]}]"]
+        return [f"[ended: {limit_words(answer.limit, answer.limit_note)}]"]
     if answer.signal is not None:
         return [f"[killed by signal {answer.signal}{_signal_name(answer.signal)}]"]
     return [f"[exit code {answer.exit_code}]"] if answer.exit_code else []
+
+
+def limit_words(limit: str, note: str | None) -> str:
+    """Return which limit ended it, and what the box says of it: names there are anybody's."""
+    return LIMITS[limit] + (f": {plain_content(note)}" if note else "")
 
 
 def _signal_name(number: int) -> str:

@@ -24,7 +24,7 @@ from orchestrator.schema.request import (
 from orchestrator.schema.request import ProcessList as ListRequest
 from orchestrator.tools.answer import Answer, render_answer
 from orchestrator.tools.arguments import Arguments, input_schema, parse_arguments
-from orchestrator.tools.bash import LIMITS
+from orchestrator.tools.bash import limit_words
 from orchestrator.tools.location import NonEmpty
 from orchestrator.tools.plain import plain_content, plain_output
 from orchestrator.tools.tool import ArgumentError, Rendered, ToolContext
@@ -67,7 +67,8 @@ class EndingAnswer(Answer):
     running: bool
     exit_code: int | None
     signal: int | None
-    limit: Literal["memory", "pids", "disk"] | None
+    limit: Literal["memory", "pids", "disk", "files"] | None
+    limit_note: str | None = None
     duration_ms: float
 
 
@@ -194,7 +195,8 @@ def _state(answer: EndingAnswer) -> str:
         # The time also tells two looks at a silent process apart: waiting is no going in circles.
         return f"is running, {seconds} so far"
     if answer.limit is not None:
-        return f"was ended after {seconds}: {LIMITS[answer.limit]}"
+        words = limit_words(answer.limit, answer.limit_note)
+        return f"was ended after {seconds}: {words}"
     if answer.signal is not None:
         names = {member.value: member.name for member in signal.Signals}
         return f"ended after {seconds} by {names.get(answer.signal, f'signal {answer.signal}')}"

@@ -15,6 +15,8 @@ class Limits(NamedTuple):
     """RLIMIT_FSIZE."""
     disk: int
     """What may be written below ``writable`` together."""
+    files: int
+    """How many names may be made or changed in the workspace."""
     output: int
     """Output of one command, after which it is ended."""
 

@@ -46,14 +46,16 @@ class Running:
         self._status: int | None = None
         self._why: str | None = None
         """``timeout``, ``cancelled`` or the limit that ends it."""
+        self._note: str | None = None
+        """What is to be known of that limit."""
         self._timers: list[int] = []
         self._done = False
 
-    def end(self, why: str, *, at_once: bool = False) -> None:
+    def end(self, why: str, *, at_once: bool = False, note: str | None = None) -> None:
         """Ask the whole tree to end, then make it; the first reason given is the one reported."""
         if self._why is not None or self._done:
             return
-        self._why = why
+        self._why, self._note = why, note
         if at_once:
             self._kill(KILL_ROUNDS)
             return
@@ -117,6 +119,7 @@ class Running:
             "exit_code": ended if ended is not None and ended >= 0 else None,
             "signal": -ended if ended is not None and ended < 0 else None,
             "limit": self._limit(ended),
+            "limit_note": self._note,
             "duration_ms": round((time.monotonic() - self._began) * 1000, 3),
         }
 

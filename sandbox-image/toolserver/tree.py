@@ -21,6 +21,8 @@ LAST_WAIT = 2
 """Seconds."""
 
 _LIMIT_NAME = b"Max realtime timeout"
+_THREADS = 17
+"""Place of the number of threads in ``/proc/PID/stat``, counted from the state."""
 
 
 class Process(NamedTuple):
@@ -76,6 +78,15 @@ def largest_mark(among: list[Process]) -> int | None:
     return max(counts, key=lambda mark: counts[mark]) if counts else None
 
 
+def mark_of(limits: bytes) -> int | None:
+    """Return the mark in the text of ``/proc/PID/limits``."""
+    for line in limits.splitlines():
+        if line.startswith(_LIMIT_NAME):
+            hard = line.split()[-2]
+            return int(hard) if hard.isdigit() else None
+    return None
+
+
 def send(pids: list[int], number: signal.Signals) -> None:
     """Signal each process that is still there."""
     for pid in pids:
@@ -117,14 +128,7 @@ def _read(pid: int) -> Process | None:
             limits = file.read(8192)
     except (FileNotFoundError, ProcessLookupError):
         return None
-    if len(fields) < 4 or fields[0] in {b"Z", b"X"}:
+    # One whose first thread alone has ended shows as a zombie, and runs on.
+    if len(fields) <= _THREADS or (fields[0] in {b"Z", b"X"} and int(fields[_THREADS]) <= 1):
         return None
-    return Process(pid, int(fields[1]), int(fields[3]), _mark(limits))
-
-
-def _mark(limits: bytes) -> int | None:
-    for line in limits.splitlines():
-        if line.startswith(_LIMIT_NAME):
-            hard = line.split()[-2]
-            return int(hard) if hard.isdigit() else None
-    return None
+    return Process(pid, int(fields[1]), int(fields[3]), mark_of(limits))

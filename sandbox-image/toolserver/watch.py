@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import cgroup
 import tree
 from disk import FLOOR_SHARE, DiskUse
+from verdict import UNMEASURED, Use, disk_words, files_words, shown_size, use_of
 from worker import Worker
 
 if TYPE_CHECKING:
@@ -24,10 +25,11 @@ CROWDED_TICKS = 2
 """Looks in a row that must find the box full: a build may fill it for a moment."""
 STEP = 32 * 1024 * 1024
 """A box over its budget may still run commands, such as ``rm``, that write less than this."""
+FILES_STEP = 1000
+"""The same for files."""
 CLEARING_ROUNDS = 5
 FLOOR_SECONDS = 5.0
 """Between exact looks at a disk that others may have filled."""
-
 
 STRAY_SECONDS = 1.0
 """Between looks whether anything of ended commands still runs."""
@@ -42,10 +44,13 @@ class Watch:
         self._running = running
         self._disk = DiskUse(config)
         self._allowed = config.limits.disk
+        self._files_allowed = config.limits.files
         self._timer = 0
         self._crowded = 0
         self._failed_forks = cgroup.failed_forks()
         self._measuring = False
+        self._held: set[int] = set()
+        self._weighing = False
         self._floor_next = 0.0
         self._floor_before = 0
         self._strays = False
@@ -53,8 +58,7 @@ class Watch:
 
     def wake(self) -> None:
         """Begin to look; to be called whenever a command starts."""
-        if self._allowed != self._config.limits.disk:
-            self._relent(self._disk.suspected_bytes())
+        self._relent()
         if not self._timer:
             self._timer = self._loop.after(TICK, self._look)
 
@@ -90,7 +94,10 @@ class Watch:
             return
         self.wake()
         self._look_at_processes()
-        if not self._measuring:
+        if self._measuring:
+            # What was forked while the others were held.
+            self._hold()
+        else:
             self._look_at_disk()
 
     def _left_behind(self) -> bool:
@@ -112,17 +119,27 @@ class Watch:
             self.make_room()
 
     def _look_at_disk(self) -> None:
-        suspected = self._disk.suspected_bytes()
-        self._relent(suspected)
-        if self._disk.own_bytes() > self._allowed:
-            self._over(self._disk.own_bytes())
-        elif suspected > self._allowed or self._floor_is_due():
+        self._relent()
+        suspected, own = self._disk.suspected_bytes(), self._disk.own_bytes()
+        limits = self._config.limits
+        if own > self._allowed:
+            self._over_disk(own, f"{shown_size(own)} of {shown_size(limits.disk)}")
+        elif (
+            suspected > self._allowed
+            or self._disk.suspected_files() > self._files_allowed
+            or self._floor_is_due()
+        ):
             self._measure()
+        elif suspected > STEP and not self._disk.home_is_known and not self._weighing:
+            self._weigh_home()
 
-    def _relent(self, suspected: int) -> None:
-        """Go back to the budget itself once the box was emptied below it."""
-        if suspected <= self._config.limits.disk:
-            self._allowed = self._config.limits.disk
+    def _relent(self) -> None:
+        """Go back to the limits themselves once the box was emptied below them."""
+        limits = self._config.limits
+        if self._allowed != limits.disk and self._disk.suspected_bytes() <= limits.disk:
+            self._allowed = limits.disk
+        if self._files_allowed != limits.files and self._disk.suspected_files() <= limits.files:
+            self._files_allowed = limits.files
 
     def _floor_is_due(self) -> bool:
         if not self._disk.floor_reached() or time.monotonic() < self._floor_next:
@@ -130,41 +147,84 @@ class Watch:
         self._floor_next = time.monotonic() + FLOOR_SECONDS
         return True
 
+    def _weigh_home(self) -> None:
+        """Find out what the home held; only in a session that writes, and nothing waits for it."""
+        self._weighing = True
+
+        def weighed(answer: dict[str, Any]) -> None:
+            self._weighing = False
+            if not isinstance(answer.get("size"), int):
+                self._measure()
+            else:
+                # What cannot be counted may be all that a home may hold.
+                closed = bool(answer["unsure"])
+                held = self._config.limits.disk if closed else answer["before"]
+                self._disk.count_home(held, assumed=closed)
+
+        try:
+            Worker(self._loop, self._config, 0).start(self._disk.measure_home, weighed)
+        except BlockingIOError:
+            self._weighing = False
+
+    def _hold(self) -> None:
+        held = {pid for command in self._running() for pid in command.members()}
+        held.update(tree.commands(tree.processes()))
+        tree.send(sorted(held), signal.SIGSTOP)
+        self._held |= held
+
+    def _release(self) -> None:
+        tree.send(sorted(self._held), signal.SIGCONT)
+        self._held.clear()
+
     def _measure(self) -> None:
         """Hold all commands while it is found out who wrote: a walk may take longer than a disk."""
-        held = [pid for command in self._running() for pid in command.members()]
-        held += tree.commands(tree.processes())
-        tree.send(held, signal.SIGSTOP)
+        if self._measuring:
+            return
         self._measuring = True
+        self._hold()
 
         def measured(answer: dict[str, Any]) -> None:
             self._measuring = False
-            size = answer.get("size")
-            if isinstance(size, int):
-                self._judge(size)
-            else:
-                # Nobody can say that it was not them.
-                self._over(self._disk.suspected_bytes())
-            tree.send(held, signal.SIGCONT)
+            self._judge(answer)
+            self._release()
 
-        worker = Worker(self._loop, self._config, 0)
         try:
-            worker.start(lambda: {"size": self._disk.measure()}, measured)
+            Worker(self._loop, self._config, 0).start(self._disk.measure, measured)
         except BlockingIOError:
             self._measuring = False
             self.make_room()
-            tree.send(held, signal.SIGCONT)
+            self._release()
 
-    def _judge(self, on_shared: int) -> None:
-        total = on_shared + self._disk.own_bytes()
-        grown = on_shared - self._floor_before > FLOOR_SHARE
-        if total > self._allowed or (grown and self._disk.floor_reached()):
-            self._floor_before = on_shared
-            self._over(total)
-        self._disk.settle(on_shared)
+    def _judge(self, answer: dict[str, Any]) -> None:
+        own = self._disk.own_bytes()
+        suspected = self._disk.suspected_bytes() - own
+        if not self._disk.home_is_known:
+            suspected += answer.get("before", 0)
+        use = use_of(answer, suspected=suspected, suspected_files=self._disk.suspected_files())
+        if use is None:
+            # Nobody can say that it was not them.
+            self._over_disk(self._disk.suspected_bytes(), UNMEASURED)
+            return
+        self._judge_use(use, own)
+        if not use.unsure:
+            self._disk.settle(use.counted, use.files)
 
-    def _over(self, total: int) -> None:
+    def _judge_use(self, use: Use, own: int) -> None:
+        limits = self._config.limits
+        grown = use.size - self._floor_before > FLOOR_SHARE
+        if use.size + own > self._allowed or (grown and self._disk.floor_reached()):
+            self._floor_before = use.size
+            words = disk_words(use, own=own, budget=limits.disk, assumed=self._disk.home_assumed)
+            self._over_disk(use.size + own, words)
+        elif use.names > self._files_allowed:
+            self._files_allowed = max(limits.files, use.names) + FILES_STEP
+            self._end_all("files", files_words(use, limit=limits.files))
+
+    def _over_disk(self, total: int, note: str) -> None:
         self._allowed = max(self._config.limits.disk, total) + STEP
+        self._end_all("disk", note)
+
+    def _end_all(self, limit: str, note: str) -> None:
         for command in self._running():
-            command.end("disk", at_once=True)
+            command.end(limit, at_once=True, note=note)
         tree.send(tree.commands(tree.processes()), signal.SIGKILL)

@@ -1,49 +1,20 @@
 """A command writes without end: to the workspace, to files it deletes, to memory file systems."""
 
-import os
 import shutil
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 import pytest
 
-from orchestrator.schema.mount import Mount
 from orchestrator.schema.stream import TerminalSize, TerminalTarget
-from tests.support.boxes import LIMITS, MIB
+from tests.support.boxes import MIB
+from tests.support.budgets import BUDGET, changes
 from tests.support.processes import Started, look
 
 pytestmark = pytest.mark.docker
-
-BUDGET = 64 * MIB
-
-
-@pytest.fixture
-def on_disk():
-    """A workspace on the host's own file system, which no size limits."""
-    folder = Path(tempfile.mkdtemp(prefix="gb-disk-", dir="/var/tmp"))
-    if os.geteuid() == 0:
-        os.chown(folder, 1000, 1000)
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def limits(**changes):
-    return replace(LIMITS, disk=BUDGET, file_size=2048 * MIB, **changes)
-
-
-def ids():
-    return (1000, 1000) if os.geteuid() == 0 else (os.geteuid(), os.getegid())
-
-
-def changes(folder):
-    uid, gid = ids()
-    mounts = (Mount("bind", str(folder), "/workspace"),)
-    return {"mounts": mounts, "limits": limits(), "uid": uid, "gid": gid}
-
 
 GROWING = (
     "echo started > mark; for i in $(seq 1 60); do head -c 16M /dev/zero > f$i; sleep 0.05; done"

@@ -8,6 +8,7 @@ from orchestrator.errors import ConfigError
 from orchestrator.harness.box_spec import Tenant
 from orchestrator.harness.plan import RoomPlan, policy_of
 from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.node import Limits
 
 
 def plan(options, paths, **more):
@@ -19,6 +20,16 @@ def test_mode_is_policys_unless_asked(options, paths):
     """And then only among what policy offers."""
     assert plan(options, paths).mode == "overlay"
     assert plan(options, paths, workspace="none").mode == "none"
+
+
+def test_fewer_files_may_be_made_than_can_be_read_back(options, paths):
+    """With room for those made before the watch looks again; where none is read back, more."""
+    tenant = Tenant(1000, 1000, ())
+    most = Limits().entries
+
+    assert plan(options, paths).box(tenant).limits.files < most
+    assert plan(options, paths, workspace="copy").box(tenant).limits.files < most
+    assert plan(options, paths, workspace="none").box(tenant).limits.files > most
 
 
 def test_mode_that_policy_does_not_offer_is_refused(options, paths):

@@ -99,6 +99,10 @@ def test_exit_code_is_an_error_with_its_output() -> None:
             "[ended: the memory limit of the box was reached]",
         ),
         ({"exit_code": 0, "limit": "disk"}, "[ended: the disk budget of the box was used up]"),
+        (
+            {"exit_code": 0, "limit": "disk", "limit_note": "2 of 1; \x1b[2J\udc80"},
+            "[ended: the disk budget of the box was used up: 2 of 1; \u241b[2J\ufffd]",
+        ),
     ],
 )
 def test_every_other_end_is_an_error_that_says_so(fields: dict[str, Any], words: str) -> None:

@@ -10,7 +10,7 @@ HELLO = {
     "uid": 1000,
     "gid": 100,
     "environment": {"PATH": "/bin"},
-    "limits": {"file_size": 1, "disk": 2, "output": 3},
+    "limits": {"file_size": 1, "disk": 2, "files": 4, "output": 3},
 }
 
 

@@ -8,7 +8,7 @@ from output import HEAD_BYTES, KEPT_BYTES, KEPT_LINES, TAIL_BYTES, Output, first
 
 @pytest.fixture
 def config(tmp_path):
-    limits = Limits(1 << 30, 1 << 30, 1 << 30)
+    limits = Limits(1 << 30, 1 << 30, 1 << 30, 1 << 30)
     ids = (os.geteuid(), os.getegid())
     return Config("/w", "/h", str(tmp_path / "spill"), (), (), *ids, {}, limits)
 
