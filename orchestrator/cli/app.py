@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pool": ("orchestrator.cli.pool:app", "Keep boxes ready for the next session."),
     "ps": ("orchestrator.cli.boxes:ps", "List running boxes."),
     "kill": ("orchestrator.cli.boxes:kill", "End a session's box."),
-    "gc": ("orchestrator.cli.boxes:gc", "Remove what dead runs left in the engine."),
+    "gc": ("orchestrator.cli.boxes:gc", "Remove what dead runs left."),
     "doctor": ("orchestrator.cli.doctor:doctor", "Say what is missing, and how to mend it."),
 }
 """Name to ``module:object`` and one line of help; the object is a function or a typer app."""

@@ -98,7 +98,7 @@ def kill(
 
 
 def gc(as_json: Json = False) -> None:
-    """Remove what dead runs left in the engine; changes that wait are kept."""
+    """Remove what dead runs left in the engine and in projects; changes that wait are kept."""
     swept = anyio.run(sweep_boxes, paths_from(os.environ, Path.home()))
     if as_json:
         sys.stdout.write(json.dumps(asdict(swept)) + "\n")
@@ -113,6 +113,10 @@ def gc(as_json: Json = False) -> None:
         sys.stdout.write(f"removed what a dead pool had prepared as {session}\n")
     for pool in swept.pools:
         sys.stdout.write(f"removed the files of pool {pool}, which is over\n")
+    for session in swept.placeholders:
+        sys.stdout.write(
+            f"removed empty directories that session {session} had held in bind mode\n"
+        )
     for line in swept.applies:
         sys.stdout.write(escape_terminal(line) + "\n")
     if not any(asdict(swept).values()):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from anyio import to_thread
@@ -16,6 +18,7 @@ from orchestrator.harness.pool.channel import pool_directory
 from orchestrator.harness.pool.remains import remove_remains
 from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.schema.ids import SessionId
+from orchestrator.sessions.lease import held_at_rest
 from orchestrator.workspace.bind import tidy_dead_binds
 from orchestrator.workspace.home import forget_lost_homes
 from orchestrator.workspace.orphans import remove_orphans
@@ -36,6 +39,8 @@ class Swept:
     """Workspaces of dead pools, which no session had taken."""
     pools: tuple[str, ...]
     """Pools that are over, whose files were removed."""
+    placeholders: tuple[SessionId, ...] = ()
+    """Killed sessions of mode ``bind`` whose empty directories in people's projects were removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +91,31 @@ async def sweep_boxes(paths: Paths) -> Swept:
         boxes = await DockerLifecycle(engine).reap()
         warm = await to_thread.run_sync(remove_unclaimed, paths, engine)
         applies = await to_thread.run_sync(recover, paths, engine)
-        await to_thread.run_sync(tidy_dead_binds, paths, engine)
+        tidied = await to_thread.run_sync(
+            lambda: tidy_dead_binds(paths, engine, at_rest=lambda session: _at_rest(session, paths))
+        )
         volumes = await to_thread.run_sync(remove_orphans, engine)
         homes = await to_thread.run_sync(lambda: forget_lost_homes(paths, engine))
     finally:
         engine.close()
     pools = await to_thread.run_sync(lambda: remove_remains(pool_directory(os.environ)))
     return Swept(
-        tuple(boxes), tuple(applies), tuple(volumes), tuple(homes), tuple(warm), tuple(pools)
+        tuple(boxes),
+        tuple(applies),
+        tuple(volumes),
+        tuple(homes),
+        tuple(warm),
+        tuple(pools),
+        tuple(tidied),
     )
+
+
+@contextmanager
+def _at_rest(session: SessionId, paths: Paths) -> Iterator[bool | None]:
+    """Keep the session's file from being opened meanwhile; None where it has none yet."""
+    file = next(paths.sessions.rglob(f"*_{session}.jsonl"), None)
+    if file is None:
+        yield None
+        return
+    with held_at_rest(file) as resting:
+        yield resting

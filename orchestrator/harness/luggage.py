@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.sandbox.container_spec import HOME
 from orchestrator.schema.mount import Mount
+from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.workspace.extra_dirs import mount_directories, target_names
 from orchestrator.workspace.git_identity import git_variables, read_identity
 from orchestrator.workspace.home import HomeSpec, prepare_home
@@ -70,6 +71,7 @@ class Luggage:
     _: KW_ONLY
     paths: Paths
     engine: Engine
+    note: Callable[[str], None]
 
     def tenant(self, workspace: WorkspaceSpec, prepared: Prepared) -> Tenant:
         """Return whose files the box works on, with every mount; blocks, call it from a thread."""
@@ -91,15 +93,17 @@ class Luggage:
         return (prepare_home(spec, paths=self.paths, engine=self.engine),)
 
     def _directories(self, workspace: WorkspaceSpec) -> tuple[Mount, ...]:
-        if not self.options.add_dirs:
-            return ()
-        if not self.engine.info().local:
+        if self.options.add_dirs and not self.engine.info().local:
             raise ConfigError(
                 "--add-dir: the engine is on another machine, which has not these directories",
                 hint="copy what is needed into the project",
             )
-        return mount_directories(
+        # Asked for none too: a session that is resumed without them knows of none any more.
+        brought = mount_directories(
             self.options.add_dirs,
             hidden=self.policy.workspace.hidden,
             folder=self.paths.work(workspace.session),
         )
+        for line in brought.notices:
+            self.note(escape_terminal(line))
+        return brought.mounts

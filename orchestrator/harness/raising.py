@@ -45,7 +45,9 @@ class Raising:
         ``owner`` is the label of whose it is; None is this process.
         """
         plan = self.plan
-        luggage = Luggage(plan.options, plan.policy, paths=self.paths, engine=self.engine)
+        luggage = Luggage(
+            plan.options, plan.policy, paths=self.paths, engine=self.engine, note=self.note
+        )
         wanted = plan.workspace()
         tenant = await to_thread.run_sync(lambda: luggage.tenant(wanted, prepared))
         ids = (tenant.uid, tenant.gid)

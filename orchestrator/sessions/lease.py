@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import socket
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,22 @@ def lock_session(fd: int, path: Path) -> Holder | None:
     left_by = read_holder(path)
     _describe(path)
     return left_by
+
+
+@contextlib.contextmanager
+def held_at_rest(path: Path) -> Iterator[bool]:
+    """Keep a session from being opened meanwhile; False where a process has it open already."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            # Where nobody can tell, somebody may have it.
+            yield False
+            return
+        yield True
+    finally:
+        os.close(fd)
 
 
 def unlock_session(path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import stat
 import time
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +21,18 @@ from orchestrator.engine.labels import BOX
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
-from orchestrator.workspace.covers import cover, masked_cover
+from orchestrator.workspace.covers import cover, cover_mount, masked_cover
+from orchestrator.workspace.doors import (
+    Door,
+    check_doors,
+    door_covers,
+    door_notice,
+    find_doors,
+)
 from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.hard_links import outside_links
 from orchestrator.workspace.late import late_notes
+from orchestrator.workspace.late_doors import Looked, note_doors
 from orchestrator.workspace.masking import Kept, find_kept
 from orchestrator.workspace.matches import find_matches
 from orchestrator.workspace.node import Change, ChangeSet, Outcome
@@ -33,7 +42,9 @@ from orchestrator.workspace.placeholders import (
     missing_directories,
     remove_placeholders,
 )
-from orchestrator.workspace.record import load_record, save_record
+from orchestrator.workspace.presence import is_gone
+from orchestrator.workspace.record import WorkspaceRecord, load_record, locked, save_record
+from orchestrator.workspace.set_ids import set_id_notes
 from orchestrator.workspace.staging import OpenContent
 from orchestrator.workspace.sweep import sweep
 from orchestrator.workspace.tree import Tree, open_tree
@@ -56,7 +67,7 @@ _YOUNG_S = 300.0
 
 @dataclass(slots=True)
 class BindWorkspace:
-    """Mounts, and a list of the protected paths that stood there."""
+    """Mounts, and lists of the protected paths and the doors to the host that stood there."""
 
     site: Site
 
@@ -65,17 +76,22 @@ class BindWorkspace:
         record, folder = self.site.record, self.site.folder
         with open_tree(Path(record.directory)) as tree:
             notices = (_NOTICE, *_check_links(tree))
-            kept = find_kept(tree, record.hidden)
-            before = sorted(find_matches(tree, path_globs(record.protected)))
+            kept = find_kept(tree, record.hidden, pass_deep=True)
+            doors = find_doors(tree, closed=kept.hidden)
+            check_doors(doors, named="workspace mode bind", hint="use --workspace overlay or copy")
+            notices += door_notice(doors, "workspace")
+            before = _protected(tree, record)
             missing = missing_directories(tree, record.protected)
             owner = (record.uid, record.gid)
             made = make_placeholders(tree, missing, folder=folder, owner=owner)
             try:
-                mounts = self._mounts(tree, sorted({*before, *made}), kept)
+                mounts = self._mounts(tree, sorted({*before, *made}), kept, doors=doors)
             except BaseException:
                 remove_placeholders(tree, folder)
                 raise
         (folder / "protected.json").write_text(json.dumps(before), "ascii")
+        looked = Looked(tuple(doors), kept.hidden)
+        note_doors(folder, "workspace", {Path(record.directory): looked})
         save_record(folder, record)
         return Prepared("bind", mounts, record.uid, record.gid, notices=notices)
 
@@ -85,22 +101,20 @@ class BindWorkspace:
         before = set(json.loads((self.site.folder / "protected.json").read_text("ascii")))
         self._tidy()
         with open_tree(Path(record.directory)) as tree:
-            now = sorted(find_matches(tree, path_globs(record.protected)))
+            now = _protected(tree, record)
             notes = [
                 f"{path}: policy protects it, and it appeared during the session"
                 for path in now
                 if path not in before and not _is_empty_directory(tree, path)
             ]
             notes += late_notes(tree, record, covered=lambda _: False)
+            notes += set_id_notes(tree, since_ns=record.started_ns)
         return ChangeSet(SessionId(record.session), "bind", record.directory, notes=tuple(notes))
 
     def _tidy(self) -> None:
         """Remove the placeholders once the box is gone; before, each is what a mount stands on."""
-        engine, session = self.site.engine, self.site.record.session
-        boxes = find_containers(engine, session=session, kind=BOX)
-        if all(wait_gone(engine, box.id, _GONE_S) for box in boxes):
-            with open_tree(Path(self.site.record.directory)) as tree:
-                remove_placeholders(tree, self.site.folder)
+        if _is_boxless(self.site.engine, self.site.record.session):
+            _clear(Path(self.site.record.directory), self.site.folder)
 
     def content(self) -> AbstractContextManager[OpenContent]:
         """Refuse every content: there is nothing to apply."""
@@ -114,25 +128,32 @@ class BindWorkspace:
         self._tidy()
         sweep(self.site.folder)
 
-    def _mounts(self, tree: Tree, protected: list[str], kept: Kept) -> tuple[Mount, ...]:
-        root = self.site.record.directory
-        mounts = [Mount("bind", root, WORKDIR)]
+    def _mounts(
+        self, tree: Tree, protected: list[str], kept: Kept, *, doors: Sequence[Door]
+    ) -> tuple[Mount, ...]:
+        root, folder = self.site.record.directory, self.site.folder
+        mounts = [Mount("bind", root, WORKDIR), *door_covers(doors, WORKDIR, folder)]
+        shut = {door.path for door in doors}
+        hidden = [path for path in kept.hidden if path not in shut]
+        # A door needs none: its cover moves along with the directory.
         pinned = {
             above for path in (*protected, *kept.hidden, *kept.masked) for above in _above(path)
         }
-        mounts += [_bind(f"{root}/{path}", path) for path in sorted(pinned - {*protected})]
+        # Below what is read-only nothing can be moved, and a mount there would be writable again.
+        fixed = {*protected}
+        pinned = {path for path in pinned if fixed.isdisjoint((path, *_above(path)))}
+        mounts += [_bind(f"{root}/{path}", path) for path in sorted(pinned)]
         for path in protected:
-            if path in kept.hidden or path in kept.masked:
-                continue
-            self._check(tree, path)
-            mounts.append(_bind(f"{root}/{path}", path, read_only=True))
-        for path in kept.hidden:
+            if path not in {*shut, *kept.hidden, *kept.masked}:
+                self._check(tree, path)
+                mounts.append(_bind(f"{root}/{path}", path, read_only=True))
+        for path in hidden:
             is_directory = self._check(tree, path)
-            source = cover(self.site.folder, is_directory=is_directory)
-            mounts.append(_bind(str(source), path, read_only=True))
+            source = cover(folder, is_directory=is_directory)
+            mounts.append(_bind(source, path, read_only=True))
         for number, (path, content) in enumerate(sorted(kept.masked.items())):
-            source = masked_cover(self.site.folder, number, content)
-            mounts.append(_bind(str(source), path, read_only=True))
+            source = masked_cover(folder, number, content)
+            mounts.append(_bind(source, path, read_only=True))
         # A mount on top of another must come after it.
         return tuple(sorted(mounts, key=lambda mount: mount.target.count("/")))
 
@@ -142,34 +163,66 @@ class BindWorkspace:
         kind = stat.S_IFMT(info.st_mode) if info is not None else 0
         if kind not in {stat.S_IFREG, stat.S_IFDIR}:
             raise WorkspaceError(
-                f"workspace mode bind: {path!r} is a link or a special file, so policy's hold on "
-                "it could be undone",
+                f"workspace mode bind: {path!r} is a link, so policy's hold on it could be undone",
                 hint="use --workspace overlay or copy",
             )
         return kind == stat.S_IFDIR
 
 
-def tidy_dead_binds(paths: Paths, engine: Engine) -> list[SessionId]:
+AtRest = Callable[[SessionId], AbstractContextManager[bool | None]]
+"""Keeps a session's process away meanwhile: True where none has it, None where that is not known."""
+
+
+def tidy_dead_binds(paths: Paths, engine: Engine, *, at_rest: AtRest) -> list[SessionId]:
     """Remove what killed sessions of this mode left in people's directories; returns whose it was."""
     found = []
     for listed in sorted((paths.state / "work").glob(f"*/{PLACEHOLDERS}")):
-        folder, session = listed.parent, SessionId(listed.parent.name)
-        try:
-            record = load_record(folder)
-            # One that is just being prepared has no box yet.
-            young = time.time() - listed.stat().st_mtime < _YOUNG_S
-        except (WorkspaceError, OSError):
-            continue
-        if record is None or young or find_containers(engine, session=session, kind=BOX):
-            continue
-        with open_tree(Path(record.directory)) as tree:
-            remove_placeholders(tree, folder)
-        found.append(session)
+        session = SessionId(listed.parent.name)
+        with at_rest(session) as resting:
+            if resting is False or not _is_boxless(engine, session):
+                continue
+            if _tidy_dead(listed, known_dead=resting is True):
+                found.append(session)
     return found
 
 
-def _bind(source: str, path: str, *, read_only: bool = False) -> Mount:
-    return Mount("bind", source, f"{WORKDIR}/{path}", read_only=read_only)
+def _is_boxless(engine: Engine, session: str) -> bool:
+    """Say whether a session has no box; one that has just ended is waited for."""
+    boxes = find_containers(engine, session=session, kind=BOX)
+    return all(wait_gone(engine, box.id, _GONE_S) for box in boxes)
+
+
+def _tidy_dead(listed: Path, *, known_dead: bool) -> bool:
+    folder = listed.parent
+    try:
+        with locked(folder):
+            record = load_record(folder)
+            # One that is just being prepared has neither a session file nor a box yet.
+            young = not known_dead and time.time() - listed.stat().st_mtime < _YOUNG_S
+            if record is None or young:
+                return False
+            return _clear(Path(record.directory), folder)
+    except (WorkspaceError, OSError):
+        # Another command works on it, or the directory cannot be reached now: the next sweep comes.
+        return False
+
+
+def _clear(directory: Path, folder: Path) -> bool:
+    """Remove the placeholders from a project; False where that is gone, and they with it."""
+    if is_gone(directory):
+        (folder / PLACEHOLDERS).unlink(missing_ok=True)
+        return False
+    with open_tree(directory) as tree:
+        remove_placeholders(tree, folder)
+    return True
+
+
+def _protected(tree: Tree, record: WorkspaceRecord) -> list[str]:
+    return sorted(find_matches(tree, path_globs(record.protected), pass_deep=True))
+
+
+def _bind(source: Path | str, path: str, *, read_only: bool = False) -> Mount:
+    return cover_mount(source, WORKDIR, path, read_only=read_only)
 
 
 def _above(path: str) -> list[str]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from orchestrator.errors import WorkspaceError
+from orchestrator.schema.mount import Mount
+
 
 def cover(folder: Path, *, is_directory: bool) -> Path:
     """Return an empty directory or file below ``folder``, made where it lacks."""
@@ -13,6 +16,21 @@ def cover(folder: Path, *, is_directory: bool) -> Path:
     elif not path.exists():
         path.touch(mode=0o400)
     return path
+
+
+def cover_mount(source: Path | str, target: str, path: str, *, read_only: bool = True) -> Mount:
+    """Return a mount over ``path`` of a directory that the box has at ``target``.
+
+    Raises WorkspaceError for a name that is no UTF-8: the engine would mount it over another.
+    """
+    try:
+        path.encode()
+    except UnicodeEncodeError as err:
+        raise WorkspaceError(
+            f"{path!r}: its name is no UTF-8, so the engine cannot hold or cover it",
+            hint="rename it, or leave it out of the directories that the box sees live",
+        ) from err
+    return Mount("bind", str(source), f"{target}/{path}", read_only=read_only)
 
 
 def masked_cover(folder: Path, number: int, content: bytes) -> Path:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -23,6 +23,7 @@ from orchestrator.workspace.branch import NewCommit, commit_on_branch
 from orchestrator.workspace.derived import open_contents
 from orchestrator.workspace.git_patch import patch_chunks
 from orchestrator.workspace.ignored import with_ignored
+from orchestrator.workspace.late_doors import late_door_notes
 from orchestrator.workspace.merging import Sides, bring_together, note_outcome
 from orchestrator.workspace.node import Change, ChangeSet
 from orchestrator.workspace.opening import prepare_workspace
@@ -78,6 +79,8 @@ async def read_changes(
         still = nullcontext() if ended else frozen(site.engine, site.record.volume)
         with locked(site.folder, wait=True), still:
             changes = with_script_details(workspace, with_ignored(workspace.changes()))
+            late = late_door_notes(site.folder, site.record)
+            changes = replace(changes, notes=(*changes.notes, *late))
             return bring_together(
                 workspace, changes, sides=sides or Sides(), find=repository_base(workspace)
             )

@@ -6,7 +6,6 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 
 from orchestrator.workspace.tree import Found, Tree
 
@@ -24,7 +23,7 @@ def find_twins(tree: Tree, paths: Iterable[str]) -> Iterator[str]:
     files = {_file(found.stat) for path in given for found in _files(tree, path) if _linked(found)}
     if not files:
         return
-    for found in _walk(tree, "", given):
+    for found in tree.visible("", closed=given):
         if _linked(found) and _file(found.stat) in files and found.path not in given:
             yield found.path
 
@@ -33,7 +32,7 @@ def outside_links(tree: Tree) -> list[str]:
     """Return files of a tree that have a name outside it too; sorted."""
     names: dict[_File, list[str]] = {}
     counts: dict[_File, int] = {}
-    for found in _walk(tree, "", set()):
+    for found in tree.visible(""):
         if _linked(found):
             names.setdefault(_file(found.stat), []).append(found.path)
             counts[_file(found.stat)] = found.stat.st_nlink
@@ -50,21 +49,9 @@ def _files(tree: Tree, path: str) -> Iterator[Found]:
     if info is None:
         return
     if stat.S_ISDIR(info.st_mode):
-        yield from _walk(tree, path, set())
+        yield from tree.visible(path)
     else:
         yield Found(path, info)
-
-
-def _walk(tree: Tree, path: str, closed: set[str]) -> Iterator[Found]:
-    """Yield what can be listed; directories in ``closed`` are not entered."""
-    waiting = [path]
-    while waiting:
-        above = waiting.pop()
-        with suppress(PermissionError):
-            for found in tree.children(above):
-                yield found
-                if stat.S_ISDIR(found.stat.st_mode) and found.path not in closed:
-                    waiting.append(found.path)
 
 
 def _linked(found: Found) -> bool:

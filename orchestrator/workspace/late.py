@@ -19,7 +19,7 @@ def late_notes(
 
     ``covered`` tells of those that the box cannot see whatever became of them.
     """
-    kept = find_kept(tree, record.hidden)
+    kept = find_kept(tree, record.hidden, pass_deep=True)
     for path in sorted({*kept.hidden, *kept.masked}):
         info = tree.lstat(path)
         if info is not None and info.st_ctime_ns > record.started_ns and not covered(path):

@@ -44,16 +44,17 @@ class Kept:
     """Those of ``hidden`` that no glob names: other names of such files."""
 
 
-def find_kept(tree: Tree, hidden: Iterable[str]) -> Kept:
+def find_kept(tree: Tree, hidden: Iterable[str], *, pass_deep: bool = False) -> Kept:
     """Return what is hidden and what is masked, in one scan of a tree.
 
     Another name of a hidden file is hidden too, and so is one of a file with credentials.
+    ``pass_deep`` is that of ``find_matches``.
     """
     patterns = tuple(hidden)
     globs = path_globs(patterns)
     out: list[str] = []
     masked: dict[str, bytes] = {}
-    for path in find_matches(tree, globs, named=CREDENTIAL_NAMES):
+    for path in find_matches(tree, globs, named=CREDENTIAL_NAMES, pass_deep=pass_deep):
         if globs.match(path) or is_too_large(tree, path):
             out.append(path)
         elif (content := masked_content(tree, path)) is not None:

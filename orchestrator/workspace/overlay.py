@@ -20,6 +20,7 @@ from orchestrator.errors import WorkspaceError
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.assemble import assemble
 from orchestrator.workspace.conflicts import SinceStart
+from orchestrator.workspace.doors import check_doors, door_covers, find_doors
 from orchestrator.workspace.globs import path_globs
 from orchestrator.workspace.hard_links import literal_glob
 from orchestrator.workspace.late import late_notes
@@ -62,7 +63,7 @@ class OverlayWorkspace:
         )
         create_overlay(self.site.engine, record.volume, layers, owner=self.site.owner)
         save_record(folder, self.site.record)
-        mounts = (Mount("volume", record.volume, WORKDIR), *objects_mount(self.site.record))
+        mounts = (Mount("volume", record.volume, WORKDIR), *self._objects())
         notices = (notice,) if notice else ()
         return Prepared("overlay", mounts, record.uid, record.gid, notices=notices)
 
@@ -134,6 +135,17 @@ class OverlayWorkspace:
                 f"{self.site.folder}: {', '.join(map(repr, stuck))} cannot be removed",
                 hint="remove the directory as root",
             )
+
+    def _objects(self) -> tuple[Mount, ...]:
+        """Return what shows the host's objects where the repository is elsewhere, and no more."""
+        mounts = objects_mount(self.site.record)
+        if not mounts:
+            return ()
+        # Unlike a layer, a mount leads to the very sockets and pipes of the host.
+        with open_tree(Path(mounts[0].source)) as tree:
+            doors = find_doors(tree)
+        check_doors(doors, named=mounts[0].source, hint="use --workspace copy")
+        return (*mounts, *door_covers(doors, mounts[0].target, self.site.folder))
 
     def _restored(self, *, clear: bool = True) -> Spool:
         """Return where contents with their credentials put back are kept until the next look."""

@@ -18,6 +18,7 @@ _LIST = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _POINT = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
 """A path that passes through a link or a file names nothing beneath a tree."""
+_CLOSED = {errno.EACCES, errno.EPERM}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +165,25 @@ class Tree:
                 yield found
                 inside = stat.S_ISDIR(found.stat.st_mode) and found.stat.st_dev == self.device
                 if inside and enter(found):
+                    waiting.append(found.path)
+
+    def visible(self, path: str, *, closed: Container[str] = ()) -> Iterator[Found]:
+        """Yield every name below ``path`` that can be seen, mount points included.
+
+        Directories in ``closed`` are not entered, nor those that this process may not list, that
+        are nested deeper than a path can say, or that vanish meanwhile.
+        """
+        waiting = [path]
+        while waiting:
+            try:
+                children = self.children(waiting.pop())
+            except OSError as err:
+                if err.errno not in _ABSENT | _CLOSED:
+                    raise
+                continue
+            for found in children:
+                yield found
+                if stat.S_ISDIR(found.stat.st_mode) and found.path not in closed:
                     waiting.append(found.path)
 
     def _open(self, path: str, flags: int) -> int:

@@ -61,6 +61,18 @@ def write(root: Path, files: dict[str, str | bytes]) -> None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
+def nest(root: Path) -> None:
+    """Make directories within each other, deeper than any path can say."""
+    name = "d" * 200
+    fd = os.open(root, os.O_RDONLY)
+    for _ in range(30):
+        os.mkdir(name, dir_fd=fd)
+        below = os.open(name, os.O_RDONLY, dir_fd=fd)
+        os.close(fd)
+        fd = below
+    os.close(fd)
+
+
 def picture(root: Path) -> dict[str, str]:
     """Return every name below a directory with type, mode and content."""
     found = {}

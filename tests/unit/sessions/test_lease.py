@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import SessionBusy, SessionError
-from orchestrator.sessions.lease import lock_session, read_holder, unlock_session
+from orchestrator.sessions.lease import held_at_rest, lock_session, read_holder, unlock_session
 
 HOLD = """
 import os, sys
@@ -110,3 +110,15 @@ def test_thing_that_cannot_be_locked_says_so(path: Path) -> None:
     """No lock, no writing."""
     with pytest.raises(SessionError, match="cannot be locked"):
         lock_session(2**20, path)
+
+
+def test_session_at_rest_cannot_be_opened_meanwhile(path: Path) -> None:
+    """One that a process has is told of, and left to it."""
+    with held_at_rest(path) as resting:
+        assert resting
+        with path.open("r+b") as file, pytest.raises(SessionBusy):
+            lock_session(file.fileno(), path)
+    with path.open("r+b") as file:
+        lock_session(file.fileno(), path)
+        with held_at_rest(path) as resting:
+            assert not resting

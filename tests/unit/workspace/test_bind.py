@@ -1,11 +1,13 @@
 import os
+import shutil
 import time
+from contextlib import nullcontext
 
 import pytest
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.bind import tidy_dead_binds
-from tests.support.workspaces import play_box, write
+from tests.support.workspaces import give, play_box, write
 
 pytestmark = pytest.mark.docker
 
@@ -107,15 +109,68 @@ def test_failed_preparation_leaves_no_placeholder(bind_desk):
     assert not (bind_desk.project / ".husky").exists()
 
 
-def test_killed_session_s_placeholders_go_later(bind_desk):
-    """Not at once: a session that is being prepared has no box yet either."""
-    workspace, _ = bind_desk.begin()
-    session = workspace.site.record.session
+def tidied(desk, resting):
+    """Tidy as where a session's file is free (True), taken (False) or not there yet (None)."""
+    return tidy_dead_binds(desk.paths, desk.engine, at_rest=lambda _: nullcontext(resting))
 
-    assert tidy_dead_binds(bind_desk.paths, bind_desk.engine) == []
+
+def test_killed_session_s_placeholders_go_once_nobody_has_it(bind_desk):
+    """At once, but never under a living session's feet; what was filled stays."""
+    workspace, _ = bind_desk.begin(protected=(".husky/**", ".devs/**"))
+    session = workspace.site.record.session
+    write(bind_desk.project, {".devs/mine": "x"})
+    long_ago = time.time() - 3600
+    os.utime(workspace.site.folder / "placeholders.json", (long_ago, long_ago))
+
+    assert tidied(bind_desk, resting=False) == []
     assert (bind_desk.project / ".husky").is_dir()
+    assert tidied(bind_desk, resting=True) == [session]
+    assert not (bind_desk.project / ".husky").exists()
+    assert (bind_desk.project / ".devs/mine").exists()
+    assert tidied(bind_desk, resting=True) == []
+
+
+def test_session_that_is_just_being_prepared_keeps_its_placeholders(bind_desk):
+    """It has neither a file nor a box yet; one that was never more is old some day."""
+    workspace, _ = bind_desk.begin()
+    assert tidied(bind_desk, resting=None) == []
 
     long_ago = time.time() - 3600
     os.utime(workspace.site.folder / "placeholders.json", (long_ago, long_ago))
-    assert tidy_dead_binds(bind_desk.paths, bind_desk.engine) == [session]
+    assert tidied(bind_desk, resting=None) == [workspace.site.record.session]
     assert not (bind_desk.project / ".husky").exists()
+
+
+def test_project_that_is_gone_has_nothing_to_tidy(bind_desk):
+    """And spoils no sweep."""
+    workspace, _ = bind_desk.begin()
+    shutil.rmtree(bind_desk.project)
+
+    assert tidied(bind_desk, resting=True) == []
+    assert not (workspace.site.folder / "placeholders.json").exists()
+
+
+def test_what_is_hidden_below_a_protected_directory_opens_none_of_it(bind_desk):
+    """What keeps a hidden file's directory in place must not be writable where that is not."""
+    write(bind_desk.project, {".vscode/deep/er/.env": "S3CRET", ".vscode/deep/er/task": "mine"})
+    give(bind_desk.project)
+    _, prepared = bind_desk.begin()
+
+    said = play_box(
+        bind_desk.engine,
+        prepared,
+        "cd .vscode/deep; cat er/.env; echo evil > er/task; touch new; mv er away; true",
+    )
+
+    assert "S3CRET" not in said
+    assert (bind_desk.project / ".vscode/deep/er/task").read_text() == "mine"
+    assert [path.name for path in (bind_desk.project / ".vscode/deep").iterdir()] == ["er"]
+
+
+@pytest.mark.parametrize("name", [b"\xff/.env", b"\xff/.vscode/tasks.json"])
+def test_name_that_the_engine_cannot_take_refuses_the_mode(bind_desk, name):
+    """A mount would land on another name, and leave a secret or a task open."""
+    write(bind_desk.project, {os.fsdecode(name): "S3CRET"})
+
+    with pytest.raises(WorkspaceError, match="no UTF-8"):
+        bind_desk.begin(protected=("**/.vscode/**",))

@@ -40,7 +40,7 @@ def test_box_reads_but_neither_writes_nor_sees_what_is_hidden(stage, tmp_path, f
     write(lib, {"a.txt": "visible", "sub/.env": "TOKEN=1", ".aws/credentials": "key"})
     for path in (tmp_path, *tmp_path.rglob("*")):
         path.chmod(0o755)
-    mounts = mount_directories([lib], hidden=["**/.env", "**/.aws/**"], folder=folder)
+    mounts = mount_directories([lib], hidden=["**/.env", "**/.aws/**"], folder=folder).mounts
 
     said = stage.play(
         lambda scene: scene.output(
@@ -62,7 +62,7 @@ def test_credentials_are_placeholders_there_too(tmp_path, folder):
     for name in ("a", "b"):
         write(tmp_path / name, {".npmrc": f"//{name}.example/:_authToken=S3cret\n"})
 
-    mounts = mount_directories([tmp_path / "a", tmp_path / "b"], hidden=[], folder=folder)
+    mounts = mount_directories([tmp_path / "a", tmp_path / "b"], hidden=[], folder=folder).mounts
 
     shown = {m.target: Path(m.source).read_text() for m in mounts if m.target.endswith(".npmrc")}
     assert shown == {

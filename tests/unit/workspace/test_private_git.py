@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator.workspace.private_git import find_private_git
 from orchestrator.workspace.tree import open_tree
+from tests.support.host_doors import HostDoors, knock
 from tests.support.repositories import CommitDesk, git, make_repository
 from tests.support.workspaces import Desk, give, picture, play_box, write
 
@@ -40,6 +42,25 @@ def tree_desk(engine, paths, main: Path, sandbox_image: str) -> Iterator[CommitD
     desk = Desk(engine, paths, project)
     yield CommitDesk(desk, sandbox_image)
     desk.clean()
+
+
+def test_host_s_sockets_beside_the_objects_are_covered(tree_desk: CommitDesk, main: Path) -> None:
+    """The objects are mounted and no layer; the bare mount proves that the script works."""
+    with HostDoors(main / ".git/objects") as doors:
+        doors.listen("info/h.sock")
+        _, prepared = tree_desk.desk.begin()
+        script = knock("/git/objects/info/h.sock")
+        bare = replace(prepared, mounts=prepared.mounts[:2])
+        play_box(tree_desk.desk.engine, bare, script, image=tree_desk.image)
+        assert doors.reached() == ["info/h.sock"]
+
+        said = play_box(
+            tree_desk.desk.engine, prepared, f"{script}; git log", image=tree_desk.image
+        )
+
+        assert "REACHED" not in said
+        assert "First" in said
+        assert doors.reached() == []
 
 
 def test_box_commits_on_a_linked_work_tree(tree_desk: CommitDesk, main: Path) -> None:
