@@ -1,6 +1,7 @@
 import os
 import resource
 import subprocess
+import sys
 
 import pytest
 import tree
@@ -81,3 +82,21 @@ def test_signal_to_a_gone_process_is_no_error():
     child.wait()
 
     tree.send([child.pid], 0)
+
+
+def test_process_whose_first_thread_ended_is_found():
+    """It shows as a zombie, and its other threads run on."""
+    script = (
+        "import ctypes, threading, time; "
+        "threading.Thread(target=lambda: (time.sleep(0.2), print('on', flush=True), "
+        "time.sleep(60))).start(); ctypes.CDLL(None).pthread_exit(None)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == b"on\n"
+        assert process.pid in [item.pid for item in processes()]
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    assert process.pid not in [item.pid for item in processes()]
