@@ -25,6 +25,7 @@ from orchestrator.workspace.journal import (
 from orchestrator.workspace.judge import STAGING_PREFIX
 from orchestrator.workspace.moves import Linking, Swapping
 from orchestrator.workspace.node import Change, Outcome, outcome_of
+from orchestrator.workspace.rollback import RolledBack, roll_back
 from orchestrator.workspace.staging import (
     OpenContent,
     Stager,
@@ -95,34 +96,55 @@ def commit_changes(
             abandon(tree, target.folder, journal)
             raise
         write_journal(target.folder, journal)
-        carry_out(tree, target.folder, journal, on_step=on_step)
+        carry_out(tree, target.folder, journal, on_step=on_step, fresh=True)
     return outcome_of(given)
 
 
-def carry_out(tree: Tree, folder: Path, journal: Journal, *, on_step: OnStep | None = None) -> None:
-    """Do all steps of a staged journal; undo those done and raise WorkspaceError if one fails."""
+def carry_out(
+    tree: Tree,
+    folder: Path,
+    journal: Journal,
+    *,
+    on_step: OnStep | None = None,
+    fresh: bool = False,
+) -> None:
+    """Do all steps of a staged journal; undo those done and raise WorkspaceError if one fails.
+
+    ``fresh`` says that none of them was done before.
+    """
+    number = 0
     with open_staging(tree, journal.staging) as fd:
-        moves = Swapping(fd) if journal.swaps else Linking(fd)
-        committer = Committer(tree, fd, moves, journal.owner)
+        committer = _committer(tree, fd, journal)
         try:
             for number, step in enumerate(journal.steps, 1):
                 committer.do(step)
                 if on_step is not None:
                     on_step(number)
-        except RaceLost as lost:
-            _undo(tree, folder, journal, committer)
-            raise WorkspaceError(
-                f"{lost.path!r}: it changed on the host in this moment; {_undone(committer, tree)}",
-                hint="look again with `glovebox diff`, then apply again",
-            ) from lost
-        except OSError as err:
-            _undo(tree, folder, journal, committer)
-            raise WorkspaceError(
-                f"{err.filename!r}: cannot be applied: {err.strerror}; {_undone(committer, tree)}",
-                hint="check your rights and the free space in the directory, then apply again",
-            ) from err
+        except (RaceLost, OSError) as err:
+            begun = replace(journal, steps=journal.steps[:number]) if fresh else journal
+            back = roll_back(tree, folder, begun, committer, staged=journal.steps)
+            why = _why(err)
+            raise WorkspaceError(f"{why}; {back.words}", hint=back.hint) from err
         sync_file_system(fd)
     write_journal(folder, in_phase(journal, "done"))
+
+
+def take_back(tree: Tree, folder: Path, journal: Journal) -> RolledBack:
+    """Go on with an undoing that was cut off, or that could not reach everything."""
+    with open_staging(tree, journal.staging) as fd:
+        committer = _committer(tree, fd, journal)
+        return roll_back(tree, folder, journal, committer, staged=journal.steps)
+
+
+def _committer(tree: Tree, fd: int, journal: Journal) -> Committer:
+    moves = Swapping(fd) if journal.swaps else Linking(fd)
+    return Committer(tree, fd, moves, journal.owner)
+
+
+def _why(err: RaceLost | OSError) -> str:
+    if isinstance(err, RaceLost):
+        return f"{err.path!r}: it changed on the host in this moment"
+    return f"{err.filename!r}: cannot be applied: {err.strerror}"
 
 
 def abandon(tree: Tree, folder: Path, journal: Journal) -> None:
@@ -172,26 +194,4 @@ def _stage(
         steps=tuple(stager.steps),
         outcome=outcome_of(changes),
         swaps=swaps,
-    )
-
-
-def _undo(tree: Tree, folder: Path, journal: Journal, committer: Committer) -> None:
-    for step in reversed(journal.steps):
-        committer.undo(step)
-    if committer.kept:
-        # What could not be put back is all that is left of somebody's work.
-        for step in journal.steps:
-            committer.drop_staged(step)
-        drop_journal(folder)
-    else:
-        abandon(tree, folder, journal)
-
-
-def _undone(committer: Committer, tree: Tree) -> str:
-    if not committer.kept:
-        return "everything was put back"
-    kept = ", ".join(repr(path) for path in committer.kept)
-    return (
-        f"all was put back but {kept}, which somebody else changed meanwhile; what was there "
-        f"before is in {tree.root}/{STAGING_PREFIX}*"
     )

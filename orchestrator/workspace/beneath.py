@@ -24,6 +24,8 @@ _RESOLVE_BENEATH = 0x08
 _RENAME_NOREPLACE = 1
 _RENAME_EXCHANGE = 2
 
+_MOST_TRIES = 1000
+"""Of one opening that the kernel asks to repeat."""
 _AT_EMPTY_PATH = 0x1000
 _MAX_HANDLE = 128
 """Bytes, from linux/exportfs.h."""
@@ -115,16 +117,21 @@ def _openat2(directory_fd: int, path: str, flags: int) -> int:
         mode=0,
         resolve=_RESOLVE_BENEATH | _RESOLVE_NO_SYMLINKS | _RESOLVE_NO_MAGICLINKS,
     )
-    fd: int = _LIBC.syscall(
-        ctypes.c_long(_SYS_OPENAT2),
-        ctypes.c_int(directory_fd),
-        ctypes.c_char_p(os.fsencode(path)),
-        ctypes.byref(how),
-        ctypes.c_size_t(ctypes.sizeof(how)),
-    )
-    if fd < 0:
-        _raise(path)
-    return fd
+    for _ in range(_MOST_TRIES):
+        fd: int = _LIBC.syscall(
+            ctypes.c_long(_SYS_OPENAT2),
+            ctypes.c_int(directory_fd),
+            ctypes.c_char_p(os.fsencode(path)),
+            ctypes.byref(how),
+            ctypes.c_size_t(ctypes.sizeof(how)),
+        )
+        if fd >= 0:
+            return fd
+        # Something was renamed meanwhile, anywhere on the machine: not a word about this path.
+        if ctypes.get_errno() != errno.EAGAIN:
+            break
+    code = ctypes.get_errno()
+    raise OSError(code, os.strerror(code), path)
 
 
 def _renameat2(name: str, new: str, *, src_fd: int, dst_fd: int, flags: int) -> None:

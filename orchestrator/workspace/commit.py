@@ -12,21 +12,30 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from orchestrator.workspace.journal import Op, Step
 from orchestrator.workspace.moves import Moves
 from orchestrator.workspace.node import signature
 from orchestrator.workspace.tree import Tree
 
+_TAKEN = {errno.EEXIST, errno.ENOTEMPTY, errno.EISDIR}
 _MOVED = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EEXIST, errno.ENOTEMPTY, errno.EISDIR}
 
 
 _Effect = Callable[[Step, int, str], None]
 """What to do with a name in an open directory."""
 
+Undone = Literal["done", "taken", "gone", "away"]
+"""How an undo ended: taken back or never done; its name is somebody else's by now; what the step made
+is not there any more; or what is above it cannot be entered, so that it may still be as it was made."""
+
 NEW_DIRECTORY = 0o755
 """Mode of a directory that no step gives one; the caller's umask applies."""
+
+
+class _Gone(Exception):  # noqa: N818 - reads as what it is
+    """Raised when what a step made is neither in its place nor in the staging directory."""
 
 
 class RaceLost(Exception):  # noqa: N818 - reads as what it is
@@ -49,6 +58,8 @@ class Committer:
     """Uid and gid for new directories, where the caller may choose."""
     kept: list[str] = field(default_factory=list)
     """Paths that an undo left alone, because they are no longer what the step had made."""
+    made: set[str] = field(default_factory=set)
+    """Directories that a step made."""
 
     def do(self, step: Step) -> None:
         """Carry out one step, or find it done; RaceLost when the host has moved on."""
@@ -71,9 +82,13 @@ class Committer:
         try:
             self._mend(step, fd, name)
         except FileExistsError:
-            self.kept.append(step.path)
+            self._keep(step)
             return False
         return True
+
+    def _keep(self, step: Step) -> None:
+        if step.path not in self.kept:
+            self.kept.append(step.path)
 
     def _gone_before(self, step: Step, err: OSError) -> bool:
         """True for a removal that was done, when even the directory above is gone by now."""
@@ -82,21 +97,40 @@ class Committer:
             return above_gone and self._slot_as_seen(step)
         return step.op in {"remove", "rmdir"} and above_gone
 
-    def undo(self, step: Step) -> None:
+    def undo(self, step: Step) -> Undone:
         """Take one step back, or find it not done; what is no longer ours is kept as it is."""
         try:
             with self.tree.parent(step.path) as (fd, name):
+                above = os.fstat(fd)
                 if self._mends(step, fd, name):
                     self._undoing()[step.op](step, fd, name)
         except RaceLost:
             # Only an empty directory that was removed can meet this: its name is taken by now.
-            return
+            self._keep(step)
+        except _Gone:
+            return "gone"
         except OSError as err:
-            if err.errno not in _MOVED:
-                raise
-            slot = self._in_slot(step) if step.slot else None
-            if slot is not None and not _is_staged(slot, step):
-                self.kept.append(step.path)
+            if err.errno in _TAKEN:
+                return "done" if step.op == "mkdir" and step.path not in self.made else "taken"
+            return "done" if self._surely_not_done(step) else "away"
+        else:
+            # Somebody may have put another directory there, in which nothing was done.
+            return "done" if self._is_still_there(step.path, above) else "away"
+        return "done"
+
+    def _is_still_there(self, path: str, above: os.stat_result) -> bool:
+        directory = path.rpartition("/")[0]
+        now = self.tree.lstat(directory) if directory else above
+        return now is not None and os.path.samestat(now, above)
+
+    def _surely_not_done(self, step: Step) -> bool:
+        """True where the staging directory proves that a step was not done, or is taken back."""
+        if not step.slot:
+            return False
+        slot = self._in_slot(step)
+        if step.op == "remove":
+            return slot is None
+        return slot is not None and _is_staged(slot, step)
 
     def drop_staged(self, step: Step) -> None:
         """Remove a staged content that was never applied; what was replaced stays."""
@@ -130,8 +164,14 @@ class Committer:
 
     def _uncreate(self, step: Step, fd: int, name: str) -> None:
         info = _lstat(fd, name)
-        if info is not None and _is_staged(info, step) and self._in_slot(step) is None:
+        if self._in_slot(step) is not None:
+            return
+        if info is None:
+            raise _Gone
+        if _is_staged(info, step):
             self.moves.take(step.slot, fd, name)
+        else:
+            self._keep(step)
 
     def _replace(self, step: Step, fd: int, name: str) -> None:
         slot = self._in_slot(step)
@@ -146,10 +186,12 @@ class Committer:
         if slot is None or _is_staged(slot, step):
             return
         info = _lstat(fd, name)
-        if info is not None and _is_staged(info, step):
+        if info is None:
+            raise _Gone
+        if _is_staged(info, step):
             self.moves.swap(step.slot, fd, name)
         else:
-            self.kept.append(step.path)
+            self._keep(step)
 
     def _remove(self, step: Step, fd: int, name: str) -> None:
         if self._in_slot(step) is None:
@@ -167,6 +209,7 @@ class Committer:
     def _mkdir(self, step: Step, fd: int, name: str) -> None:
         if _lstat(fd, name) is None:
             os.mkdir(name, NEW_DIRECTORY, dir_fd=fd)
+            self.made.add(step.path)
         info = os.stat(name, dir_fd=fd, follow_symlinks=False)
         if not stat.S_ISDIR(info.st_mode):
             raise RaceLost(step.path)

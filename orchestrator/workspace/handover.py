@@ -233,7 +233,7 @@ async def in_thread(work: Callable[[], _T], site: Site) -> _T:
             where = f"{err.filename!r}: " if err.filename else ""
             raise WorkspaceError(
                 f"session {SessionId(site.record.session)}: {where}{err.strerror or err}",
-                hint="nothing is lost; look again with `glovebox diff`",
+                hint="look again with `glovebox diff`; it finishes or undoes an apply that was cut off",
             ) from err
 
     # Not cancelled half-way: an apply that has begun is finished or undone.

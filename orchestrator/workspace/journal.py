@@ -19,8 +19,9 @@ JOURNAL = "apply.json"
 
 Op = Literal["mkdir", "create", "replace", "remove", "rmdir", "chmod"]
 
-Phase = Literal["staging", "committing", "done"]
-"""Before ``committing`` nothing on the host has changed; at ``done`` only rubbish is left."""
+Phase = Literal["staging", "committing", "undoing", "done"]
+"""Before ``committing`` nothing on the host has changed; ``undoing`` has only the steps that are
+still to be taken back; at ``done`` only rubbish is left."""
 
 
 @dataclass(frozen=True, slots=True)

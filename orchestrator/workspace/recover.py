@@ -6,9 +6,9 @@ from pathlib import Path
 
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine
-from orchestrator.errors import GloveboxError
+from orchestrator.errors import GloveboxError, WorkspaceError
 from orchestrator.schema.ids import SessionId
-from orchestrator.workspace.apply import abandon, carry_out, finish
+from orchestrator.workspace.apply import abandon, carry_out, finish, take_back
 from orchestrator.workspace.handover import target_of
 from orchestrator.workspace.journal import JOURNAL, read_journal
 from orchestrator.workspace.merging import note_outcome
@@ -38,7 +38,9 @@ def _recover(session: SessionId, paths: Paths, engine: Engine) -> str:
         with locked(folder):
             return _mend(session, workspace, folder)
     except GloveboxError as err:
-        return f"session {session}: an unfinished apply waits: {err.message}"
+        waits = (folder / JOURNAL).exists()
+        state = "an unfinished apply waits" if waits else "an apply that was cut off is undone"
+        return f"session {session}: {state}: {err.message}"
     except OSError as err:
         return f"session {session}: an unfinished apply waits: {err}"
 
@@ -52,6 +54,11 @@ def _mend(session: SessionId, workspace: Workspace, folder: Path) -> str:
         if journal.phase == "staging":
             abandon(tree, folder, journal)
             return f"session {session}: an apply that was cut off had changed nothing yet"
+        if journal.phase == "undoing":
+            back = take_back(tree, folder, journal)
+            if back.out_of_reach:
+                raise WorkspaceError(back.words, hint=back.hint)
+            return f"session {session}: an apply that was cut off is undone: {back.words}"
         if journal.phase == "committing":
             carry_out(tree, folder, journal)
     if journal.outcome is not None:

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import WorkspaceError
-from orchestrator.workspace.apply import commit_changes, finish
+from orchestrator.workspace.apply import commit_changes, finish, take_back
 from orchestrator.workspace.beneath import exchange
 from orchestrator.workspace.globs import path_globs
+from orchestrator.workspace.journal import read_journal
 from orchestrator.workspace.node import Limits
 from orchestrator.workspace.tree import open_tree
 from orchestrator.workspace.upper import read_upper
@@ -137,3 +138,66 @@ def test_target_swapped_for_something_else_is_put_back(tmp_path: Path, kind: str
     assert (tmp_path / "outside/b").read_text() == "untouched"
     assert (project / "a").read_text() == "1"
     assert (project / "z/b").is_symlink() == (kind == "link")
+
+
+@contextmanager
+def moving(project: Path) -> Iterator[None]:
+    """Move a directory away and a link out into its place, and back, until the block ends."""
+    stop = threading.Event()
+
+    def move() -> None:
+        while not stop.is_set():
+            with suppress(OSError):
+                (project / "d").rename(project / "d_real")
+                (project / "d").symlink_to("/nonexistent")
+            with suppress(OSError):
+                (project / "d").unlink()
+            with suppress(OSError):
+                (project / "d_real").rename(project / "d")
+
+    thread = threading.Thread(target=move)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        with suppress(OSError):
+            (project / "d").unlink()
+        with suppress(OSError):
+            (project / "d_real").rename(project / "d")
+
+
+def test_message_of_a_raced_apply_is_exactly_true(tmp_path: Path) -> None:
+    """Put back means that nothing stays; what is out of reach is taken back by the next command."""
+    project, wanted, folder = tmp_path / "project", tmp_path / "wanted", tmp_path / "folder"
+    files = {f"d/{number}": "new" for number in range(300)}
+    write(project, {"d/old": "1", "d/7": "was"})
+    write(wanted, {**files, "d/old": "2", "d/sub/x": "3"})
+    folder.mkdir()
+    before = picture(project)
+    changes, there = changes_between(project, wanted), target(project, folder)
+
+    lost = 0
+    for _ in range(ROUNDS):
+        with moving(project):
+            try:
+                commit_changes(there, changes, opener(wanted))
+            except WorkspaceError as err:
+                lost += 1
+                said = err.message
+            else:
+                said = ""
+        if not said:
+            break
+        journal = read_journal(folder)
+        if journal is not None:
+            assert journal.phase == "undoing"
+            assert f"{len(journal.steps)} names cannot be reached" in said
+            with there.open() as tree:
+                assert take_back(tree, folder, journal).words == "everything was put back"
+        else:
+            assert "everything was put back" in said or "cannot be staged" in said
+        assert picture(project) == before
+        assert read_journal(folder) is None
+    assert lost

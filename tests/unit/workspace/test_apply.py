@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import WorkspaceError
-from orchestrator.workspace.apply import carry_out, commit_changes, finish
+from orchestrator.workspace.apply import carry_out, commit_changes, finish, take_back
 from orchestrator.workspace.journal import read_journal
 from orchestrator.workspace.judge import STAGING_PREFIX
 from tests.support.host_apply import apply_all, changes_between, opener, target
@@ -235,4 +235,64 @@ def test_race_lost_by_links_puts_everything_back(sides, step):
 
     assert picture(project) == before | {"zz/z/z/last": "644 b'edited!'"}
     assert read_journal(folder) is None
+    assert staging(project) == []
+
+
+def moved_away(sides: tuple[Path, Path, Path]) -> str:
+    """Let an apply fail while the directory that it has worked in is elsewhere; return its words."""
+    project, _, wanted = sides
+    write(project, {"d/f": "was", "zz/last": "before"})
+    write(wanted, {"d/f": "new", "d/more": "new", "zz/last": "after"})
+
+    def move(_: int) -> None:
+        if (project / "d/more").exists():
+            (project / "d").rename(project / "elsewhere")
+            (project / "zz/last").write_text("edited!")
+
+    with pytest.raises(WorkspaceError) as caught:
+        apply_all(*sides, on_step=move)
+    return f"{caught.value.message} ({caught.value.hint})"
+
+
+def test_names_out_of_reach_are_told_and_taken_back_later(sides):
+    """The journal holds them and no others, with what was there before."""
+    project, folder, wanted = sides
+
+    said = moved_away(sides)
+
+    assert "2 names cannot be reached" in said
+    assert "'d/f', 'd/more'" in said
+    assert "everything was put back" not in said
+    journal = read_journal(folder)
+    assert journal is not None
+    assert (journal.phase, [step.path for step in journal.steps]) == ("undoing", ["d/f", "d/more"])
+    with pytest.raises(WorkspaceError, match="not finished"):
+        commit_changes(target(project, folder), [], opener(wanted))
+
+    (project / "elsewhere").rename(project / "d")
+    with target(project, folder).open() as tree:
+        assert take_back(tree, folder, journal).words == "everything was put back"
+
+    assert (project / "d/f").read_text() == "was"
+    assert not (project / "d/more").exists()
+    assert read_journal(folder) is None
+    assert staging(project) == []
+
+
+def test_new_file_that_somebody_changed_stays_and_is_told(sides):
+    """It is theirs by now; where nothing was before, nothing is said to be kept."""
+    project, _, wanted = sides
+    write(project, {"zz/last": "before"})
+    write(wanted, {"fresh": "new", "zz/last": "after"})
+
+    def meddle(_: int) -> None:
+        if (project / "fresh").exists():
+            (project / "fresh").write_text("somebody's")
+            (project / "zz/last").write_text("edited!")
+
+    with pytest.raises(WorkspaceError, match="all was put back but 'fresh'") as caught:
+        apply_all(*sides, on_step=meddle)
+
+    assert "is in" not in caught.value.message
+    assert (project / "fresh").read_text() == "somebody's"
     assert staging(project) == []

@@ -1,5 +1,6 @@
 import pytest
 
+from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.apply import Target, commit_changes
 from orchestrator.workspace.handover import target_of
 from orchestrator.workspace.journal import JOURNAL, Journal, read_journal, write_journal
@@ -96,3 +97,26 @@ def test_session_goes_on_after_a_recovery_without_conflict(any_desk):
 
     assert set(by_path(changes)) == {".envrc", "a", "app.py"}
     assert changes.conflicts == ()
+
+
+def test_apply_that_could_not_be_taken_back_is_by_the_next_command(any_desk):
+    """As soon as what was moved away is back; until then it is told."""
+    workspace = any_desk.work("echo 1 > src/a; echo 2 > z")
+    plan = make_plan(any_desk.look(workspace), Selection())
+    project = any_desk.project
+
+    def move(_: int) -> None:
+        if (project / "src/a").exists():
+            (project / "src").rename(project / "elsewhere")
+            (project / "z").write_text("mine")
+
+    with workspace.content() as content, pytest.raises(WorkspaceError, match="cannot be reached"):
+        commit_changes(target_of(workspace.site), reversed(plan.changes), content, on_step=move)
+
+    assert "waits: 1 names cannot be reached" in recover(any_desk.paths, any_desk.engine)[0]
+    (project / "elsewhere").rename(project / "src")
+    said = recover(any_desk.paths, any_desk.engine)
+    assert "is undone: everything was put back" in said[0]
+    assert not (project / "src/a").exists()
+    assert (project / "z").read_text() == "mine"
+    assert recover(any_desk.paths, any_desk.engine) == []
