@@ -11,6 +11,7 @@ from orchestrator.workspace.workspace import WORKDIR
 
 _WANTED = ("user.name", "user.email")
 _FROM_HOST = ("PATH", "HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM")
+_OWN_ONLY = {"HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
 _SECONDS = 10
 _MOST = 200
 
@@ -22,16 +23,43 @@ def read_identity(directory: Path) -> dict[str, str]:
     so is everything where git is missing or its settings are broken.
     """
     environment = {name: os.environ[name] for name in _FROM_HOST if name in os.environ}
-    pattern = r"^user\.(name|email)$"
+    found = _settings(directory, environment)
+    if os.geteuid() == 0:
+        # Git of root passes over the settings of anybody else's repository. They win, as for the
+        # owner; and are read as the owner, for they may name other files to be read.
+        found |= _owners_settings(directory.resolve())
+    return {n: v for n, v in found.items() if v and len(v) <= _MOST and escape_terminal(v) == v}
+
+
+def _owners_settings(directory: Path) -> dict[str, str]:
+    """Return what the repository that a directory is in says, where it is a plain user's."""
+    for top in (directory, *directory.parents):
+        if os.path.lexists(top / ".git"):
+            owner = top.stat()
+            who = (owner.st_uid, owner.st_gid)
+            return _settings(top, _OWN_ONLY, who) if owner.st_uid else {}
+    return {}
+
+
+def _settings(
+    directory: Path, environment: dict[str, str], owner: tuple[int, int] | None = None
+) -> dict[str, str]:
+    """Return what git says, raw; as the owner of a repository that begins at ``directory``."""
+    # By a path that the owner can pass, whatever the directories above it allow.
+    command = ["git", "--git-dir", "/proc/self/cwd/.git"] if owner else ["git"]
+    uid, gid = owner or (None, None)
     try:
         told = subprocess.run(
-            ["git", "config", "--null", "--get-regexp", pattern],  # noqa: S607 - the person's git
+            [*command, "config", "--null", "--includes", "--get-regexp", r"^user\.(name|email)$"],
             cwd=directory,
-            env=environment | {"LC_ALL": "C.UTF-8"},
+            env={"PATH": os.environ.get("PATH", os.defpath), **environment, "LC_ALL": "C.UTF-8"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_SECONDS,
             check=False,
+            user=uid,
+            group=gid,
+            extra_groups=None if uid is None else [],
         )
     except (OSError, subprocess.TimeoutExpired):
         return {}
@@ -41,7 +69,7 @@ def read_identity(directory: Path) -> dict[str, str]:
         # The last one counts, as for git.
         if name in _WANTED:
             found[name] = value
-    return {n: v for n, v in found.items() if v and len(v) <= _MOST and escape_terminal(v) == v}
+    return found
 
 
 def git_variables(identity: dict[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.workspace.git_identity import git_variables, read_identity
+from tests.support.workspaces import give
 
 
 @pytest.fixture
@@ -33,6 +34,33 @@ def test_effective_settings_count(home: Path) -> None:
     subprocess.run(["git", "-C", str(project), "config", "user.email", "ada@work"], check=True)
 
     assert read_identity(project) == {"user.name": "Ada", "user.email": "ada@work"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may work on anybody's directory")
+@pytest.mark.parametrize("below", ["", "sub"])
+def test_root_commits_under_the_name_in_the_owners_repository(home: Path, below: str) -> None:
+    """Git of root would pass over it; what it does not set is root's own, as for git."""
+    settings(home, "[user]\n\tname = Root\n\temail = root@host\n")
+    project = home / "project"
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    subprocess.run(["git", "-C", str(project), "config", "user.name", "Local"], check=True)
+    (project / "sub").mkdir()
+    give(project)
+
+    assert read_identity(project / below) == {"user.name": "Local", "user.email": "root@host"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may work on anybody's directory")
+def test_repository_cannot_have_roots_files_read(home: Path) -> None:
+    """What it includes is read with its owner's rights."""
+    (home / "secret").write_text("[user]\n\tname = Secret\n")
+    (home / "secret").chmod(0o600)
+    project = home / "project"
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    (project / ".git/config").write_text(f"[include]\n\tpath = {home}/secret\n")
+    give(project)
+
+    assert "user.name" not in read_identity(project)
 
 
 def test_nothing_set_is_nothing_given(home: Path) -> None:
