@@ -14,9 +14,10 @@ from orchestrator.config.paths import Paths
 from orchestrator.errors import UsageError
 from orchestrator.harness.applying import fetch_recorded
 from orchestrator.schema.terminal_text import escape_terminal
-from orchestrator.workspace.commit_choice import check_unguarded, choose_branches
+from orchestrator.workspace.bundle_header import RefusedBranch
+from orchestrator.workspace.commit_choice import check_unguarded, choose_branches, left_branches
 from orchestrator.workspace.commit_set import BoxBranch, BoxCommits, branch_rows
-from orchestrator.workspace.commit_words import branch_lines
+from orchestrator.workspace.commit_words import branch_lines, refused_lines
 from orchestrator.workspace.commits import read_commits
 from orchestrator.workspace.node import ChangeSet
 from orchestrator.workspace.workspace import Workspace
@@ -36,10 +37,11 @@ class CommitWish:
 def take_commits(
     workspace: Workspace, changes: ChangeSet, wish: CommitWish, *, paths: Paths
 ) -> int:
-    """Return 0 where the branches are made, 1 where the person said no."""
+    """Return 0 where all branches are made that were asked for, else 1."""
     commits = anyio.run(read_commits, workspace, changes)
     chosen = choose_branches(commits, wish.branches)
-    for line in branch_lines(chosen):
+    left = left_branches(commits, wish.branches)
+    for line in (*branch_lines(chosen), *refused_lines(left)):
         sys.stderr.write(f"{line}\n")
     if not wish.include_protected:
         check_unguarded(chosen)
@@ -47,8 +49,8 @@ def take_commits(
         sys.stderr.write("nothing was fetched\n")
         return 1
     anyio.run(partial(_fetch, workspace, commits, wish, paths))
-    _report(commits, chosen, as_json=wish.as_json)
-    return 0
+    _report(commits, chosen, left, as_json=wish.as_json)
+    return int(bool(left))
 
 
 async def _ask() -> bool:
@@ -73,9 +75,19 @@ async def _fetch(workspace: Workspace, shown: BoxCommits, wish: CommitWish, path
     )
 
 
-def _report(commits: BoxCommits, chosen: tuple[BoxBranch, ...], *, as_json: bool) -> None:
+def _report(
+    commits: BoxCommits,
+    chosen: tuple[BoxBranch, ...],
+    left: tuple[RefusedBranch, ...],
+    *,
+    as_json: bool,
+) -> None:
     if as_json:
-        made = {"session": commits.session, "branches": list(branch_rows(chosen))}
+        made = {
+            "session": commits.session,
+            "branches": list(branch_rows(chosen)),
+            "left": [{"branch": one.name, "reason": one.reason} for one in left],
+        }
         sys.stdout.write(json.dumps(made) + "\n")
         return
     for branch in chosen:

@@ -122,7 +122,7 @@ def carry_out(
                     on_step(number)
         except (RaceLost, OSError) as err:
             begun = replace(journal, steps=journal.steps[:number]) if fresh else journal
-            back = roll_back(tree, folder, begun, committer, staged=journal.steps)
+            back = roll_back(committer, folder, begun, staged=journal.steps)
             why = _why(err)
             raise WorkspaceError(f"{why}; {back.words}", hint=back.hint) from err
         sync_file_system(fd)
@@ -133,7 +133,7 @@ def take_back(tree: Tree, folder: Path, journal: Journal) -> RolledBack:
     """Go on with an undoing that was cut off, or that could not reach everything."""
     with open_staging(tree, journal.staging) as fd:
         committer = _committer(tree, fd, journal)
-        return roll_back(tree, folder, journal, committer, staged=journal.steps)
+        return roll_back(committer, folder, journal, staged=journal.steps)
 
 
 def _committer(tree: Tree, fd: int, journal: Journal) -> Committer:

@@ -28,9 +28,18 @@ class Branch:
     """One tip that a box offers."""
 
     name: str
-    """Without ``refs/heads/``; checked to be a branch name that can be shown as it is."""
+    """Without ``refs/heads/``; in a head, checked to be a name that can be shown as it is."""
     tip: str
     """Object id, hex."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedBranch:
+    """One that is left in the box, while the others may go."""
+
+    name: str
+    """Raw: escape it before a terminal sees it."""
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,8 @@ class BundleHeader:
     """``sha1`` or ``sha256``."""
     length: int
     """Bytes of the head; the pack begins there."""
+    refused: tuple[RefusedBranch, ...] = ()
+    """Whose names are not taken."""
 
 
 def read_header(file: IO[bytes]) -> BundleHeader:
@@ -53,6 +64,7 @@ def read_header(file: IO[bytes]) -> BundleHeader:
         raise _broken("it is no git bundle")
     form, line = _capabilities(file, version=int(signature[1]))
     branches: list[Branch] = []
+    refused: list[RefusedBranch] = []
     needs: list[str] = []
     while line != b"\n":
         text = line.decode("utf-8", "surrogateescape")
@@ -61,14 +73,20 @@ def read_header(file: IO[bytes]) -> BundleHeader:
         if text.startswith("-"):
             needs.append(_object_id(text[1:].split(" ", 1)[0].rstrip("\n"), form))
         else:
-            branches.append(_branch(text.rstrip("\n"), form))
-        if len(branches) > MOST_BRANCHES or len(needs) > _MOST_PREREQUISITES:
+            branch = _branch(text.rstrip("\n"), form)
+            why = name_refusal(branch.name)
+            if why:
+                refused.append(RefusedBranch(branch.name[:_MOST_NAME], why))
+            else:
+                branches.append(branch)
+        if len(branches) + len(refused) > MOST_BRANCHES or len(needs) > _MOST_PREREQUISITES:
             raise _broken(f"it offers more than {MOST_BRANCHES} branches, or needs too much")
         line = file.readline(_MOST_LINE)
-    if not branches:
+    if not branches and not refused:
         raise _broken("it offers no branch")
-    _check_distinct(branches)
-    return BundleHeader(tuple(branches), tuple(needs), form, file.tell())
+    if len({branch.name for branch in branches}) < len(branches):
+        raise _broken("it offers a branch twice")
+    return BundleHeader(tuple(branches), tuple(needs), form, file.tell(), tuple(refused))
 
 
 def _capabilities(file: IO[bytes], *, version: int) -> tuple[str, bytes]:
@@ -88,8 +106,6 @@ def _branch(line: str, form: str) -> Branch:
     name = DETACHED if ref == "HEAD" else ref.removeprefix("refs/heads/")
     if ref != "HEAD" and not ref.startswith("refs/heads/"):
         raise _broken(f"{_shown(ref)} is no branch")
-    if why := name_refusal(name):
-        raise _broken(f"branch {_shown(name)}: {why}")
     return Branch(name, _object_id(tip, form))
 
 
@@ -109,15 +125,6 @@ def _object_id(text: str, form: str) -> str:
     if not _OBJECT_ID.fullmatch(text) or len(text) != {"sha1": 40, "sha256": 64}[form]:
         raise _broken(f"{_shown(text)} is no object's name")
     return text
-
-
-def _check_distinct(branches: list[Branch]) -> None:
-    """Refuse names that one file of a case-insensitive host would stand for."""
-    seen: dict[str, str] = {}
-    for branch in branches:
-        other = seen.setdefault(branch.name.casefold(), branch.name)
-        if other is not branch.name:
-            raise _broken(f"branches {_shown(other)} and {_shown(branch.name)} differ by case only")
 
 
 def _broken(why: str) -> WorkspaceError:

@@ -82,7 +82,14 @@ def _olds(repository: HostRepository, chosen: tuple[BoxBranch, ...]) -> dict[str
     listed = repository.git.text("for-each-ref", form, "refs/heads/glovebox")
     found = dict(line.rsplit(" ", 1) for line in listed.splitlines())
     busy = repository.checked_out()
+    folded = {name.casefold(): name for name in found}
     for branch in chosen:
+        twin = folded.get(branch.target.casefold())
+        if twin is not None and branch.target not in found:
+            raise WorkspaceError(
+                f"branch {branch.target} differs by case only from {twin!r}, which you have",
+                hint=f"remove that one (git branch -D {twin}) or rename the box's branch",
+            )
         if f"refs/heads/{branch.target}" in busy:
             raise WorkspaceError(
                 f"branch {branch.target} is checked out, so it is left alone",

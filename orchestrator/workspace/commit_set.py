@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.bundle_header import RefusedBranch
 from orchestrator.workspace.host_effects import effect_on_host
 from orchestrator.workspace.judge import Rules, link_refusal
 from orchestrator.workspace.plain_repositories import MEANING, PlainRepositories
@@ -67,11 +68,13 @@ class BoxCommits:
     digest: str = ""
     """SHA-256 of the bundle they were read from."""
     trouble: str = ""
-    """Why they cannot be had; empty where they can."""
+    """Why none of them can be had; empty where they can."""
+    refused: tuple[RefusedBranch, ...] = ()
+    """Branches that cannot be had, while the others can."""
 
     def __bool__(self) -> bool:
         """True where a person should hear of it."""
-        return bool(self.branches or self.trouble)
+        return bool(self.branches or self.trouble or self.refused)
 
     @property
     def count(self) -> int:
@@ -129,6 +132,7 @@ def encode_commits(commits: BoxCommits) -> dict[str, Any]:
         "count": commits.count,
         "trouble": commits.trouble,
         "branches": [_encode_branch(branch) for branch in commits.branches],
+        "refused": [{"name": one.name, "reason": one.reason} for one in commits.refused],
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.workspace.bundle_header import RefusedBranch
 from orchestrator.workspace.commit_set import BoxBranch, BoxCommits, Commit, CommitFile
 
 _MOST_COMMITS = 50
@@ -16,10 +17,19 @@ def waiting_line(commits: BoxCommits) -> str:
     """Return one line that says what waits; empty where nothing does."""
     if commits.trouble:
         return f"commits: they cannot be fetched: {escape_terminal(commits.trouble)}"
+    refused = f"{len(commits.refused)} of its branches cannot be fetched" if commits.refused else ""
     if not commits.branches:
-        return ""
+        return f"commits: {refused}: glovebox apply --commits {commits.session}" if refused else ""
     names = ", ".join(escape_terminal(branch.name) for branch in commits.branches)
-    return f"commits: {commits.count} on {names} wait: glovebox apply --commits {commits.session}"
+    more = f" ({refused})" if refused else ""
+    count, session = commits.count, commits.session
+    return f"commits: {count} on {names} wait: glovebox apply --commits {session}{more}"
+
+
+def refused_lines(refused: Iterable[RefusedBranch]) -> Iterator[str]:
+    """Yield which branches stay in the box while the others go, each with its reason."""
+    for one in refused:
+        yield f"not fetched: {escape_terminal(one.name)}: {escape_terminal(one.reason)}"
 
 
 def branch_lines(branches: Iterable[BoxBranch]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from orchestrator.errors import EngineError, WorkspaceError
 from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.bundle_header import RefusedBranch, read_header
 from orchestrator.workspace.bundle_out import pack_commits
 from orchestrator.workspace.commit_set import (
     BoxBranch,
@@ -27,7 +28,12 @@ from orchestrator.workspace.host_git import GitFailed
 from orchestrator.workspace.host_repository import HostRepository, open_repository
 from orchestrator.workspace.judge import Rules
 from orchestrator.workspace.node import ChangeSet
-from orchestrator.workspace.quarantine import Quarantine, host_tips, open_quarantine
+from orchestrator.workspace.quarantine import (
+    MOST_COMMITS,
+    Quarantine,
+    host_tips,
+    open_quarantine,
+)
 from orchestrator.workspace.record import locked
 from orchestrator.workspace.tree import open_tree
 from orchestrator.workspace.workspace import Site, Workspace
@@ -61,6 +67,10 @@ def _read(site: Site) -> BoxCommits:
     digest = pack_commits(site, host_tips(repository), folder / "bundle")
     if not digest:
         return BoxCommits(session)
+    with (folder / "bundle").open("rb") as file:
+        header = read_header(file)
+    if not header.branches:
+        return BoxCommits(session, digest=digest, refused=header.refused)
     quarantine = open_quarantine(folder / "repository.git", folder / "bundle", repository)
     try:
         with open_tree(Path(record.directory)) as tree:
@@ -71,26 +81,31 @@ def _read(site: Site) -> BoxCommits:
                 limits=site.limits,
                 on_host=tree.has_file,
             )
-            branches = tuple(_branches(quarantine, rules, session))
+            found = list(_branches(quarantine, rules, session))
     except (GitFailed, ValueError) as err:
         raise WorkspaceError(f"the box's commits cannot be read: {err}") from err
     finally:
         shutil.rmtree(folder / "repository.git", ignore_errors=True)
-    return BoxCommits(session, branches, digest)
+    branches = tuple(branch for branch in found if isinstance(branch, BoxBranch))
+    refused = (branch for branch in found if isinstance(branch, RefusedBranch))
+    return BoxCommits(session, branches, digest, refused=(*header.refused, *refused))
 
 
-def _branches(quarantine: Quarantine, rules: Rules, session: SessionId) -> Iterable[BoxBranch]:
+def _branches(
+    quarantine: Quarantine, rules: Rules, session: SessionId
+) -> Iterable[BoxBranch | RefusedBranch]:
     for branch in quarantine.header.branches:
         ids = quarantine.commits(branch.tip)
-        if not ids:
+        if len(ids) > MOST_COMMITS:
+            yield RefusedBranch(branch.name, f"it has more than {MOST_COMMITS} new commits")
+        if not 0 < len(ids) <= MOST_COMMITS:
             continue
         raw = quarantine.read_files(ids)
-        for one in raw:
-            if any(is_git_name(part) for part in one.path.split("/")):
-                raise WorkspaceError(
-                    f"the commits from the box are refused: they hold {one.path!r}, which some "
-                    "system takes for .git"
-                )
+        odd = next((one.path for one in raw if any(map(is_git_name, one.path.split("/")))), None)
+        if odd is not None:
+            why = f"it holds {odd!r}, which some system takes for .git"
+            yield RefusedBranch(branch.name, why)
+            continue
         yield BoxBranch(
             branch.name,
             branch.tip,

@@ -65,12 +65,13 @@ class RolledBack:
 
 
 def roll_back(
-    tree: Tree, folder: Path, journal: Journal, committer: Committer, *, staged: tuple[Step, ...]
+    committer: Committer, folder: Path, journal: Journal, *, staged: tuple[Step, ...]
 ) -> RolledBack:
     """Undo the journal's steps; the journal is gone unless some are out of reach.
 
     ``staged`` are all steps of the apply, done or not.
     """
+    tree = committer.tree
     write_journal(folder, in_phase(journal, "undoing"))
     waiting = _undo_all(journal.steps, committer)
     away = [step for step, how in waiting if how == "away"]

@@ -94,13 +94,21 @@ def test_repository_s_own_programs_run_nowhere_on_the_host(desk: CommitDesk) -> 
 
 
 def test_odd_branch_names_and_loops_are_refused_or_left_out(desk: CommitDesk) -> None:
-    """Files in refs that git takes for no branch bring nothing; names with escapes are refused."""
+    """Files in refs that git takes for no branch bring nothing; the honest branch comes out."""
     workspace = desk.work(
         "git commit -q --allow-empty -m x; tip=$(git rev-parse HEAD)\n"
         "mkdir -p .git/refs/heads; echo $tip > \".git/refs/heads/a$(printf '\\342\\200\\256')b\"\n"
+        "echo $tip > .git/refs/heads/-x; echo $(git commit-tree -p HEAD -m y HEAD^{tree}) > .git/refs/heads/MAIN\n"
     )
 
-    assert "characters that branch names may not have" in desk.look(workspace).trouble
+    shown = desk.look(workspace)
+    assert shown.trouble == ""
+    assert {one.name for one in shown.refused} == {"-x", "a\u202eb"}
+    assert {branch.name for branch in shown.branches} == {"main", "MAIN"}
+    fetched = desk.fetch(workspace, "main")
+    assert [branch.name for branch in fetched.branches] == ["main"]
+    with pytest.raises(WorkspaceError, match="differs by case only"):
+        desk.fetch(workspace, "MAIN")
 
 
 def test_large_honest_object_is_streamed(desk: CommitDesk) -> None:

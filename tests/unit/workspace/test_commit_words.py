@@ -1,6 +1,7 @@
 from orchestrator.schema.ids import SessionId
+from orchestrator.workspace.bundle_header import RefusedBranch
 from orchestrator.workspace.commit_set import BoxBranch, BoxCommits, Commit, CommitFile
-from orchestrator.workspace.commit_words import branch_lines, waiting_line
+from orchestrator.workspace.commit_words import branch_lines, refused_lines, waiting_line
 
 EVIL = "\x1b[2J\u202e\rx"
 COMMIT = Commit("a" * 40, f"A{EVIL} <a@b>", "C <c@d>", "2026-01-01", f"Subject {EVIL}", 2)
@@ -40,3 +41,14 @@ def test_one_line_tells_what_waits():
         "commits: 1 on main wait: glovebox apply --commits abc"
     )
     assert "\x1b" not in waiting_line(BoxCommits(session, trouble=EVIL))
+
+
+def test_refused_branches_are_told_and_escaped():
+    """Beside those that wait, or alone."""
+    session, refused = SessionId("abc"), (RefusedBranch(EVIL, "odd"),)
+
+    assert "(1 of its branches cannot be fetched)" in waiting_line(
+        BoxCommits(session, (branch(()),), refused=refused)
+    )
+    assert "1 of its branches cannot" in waiting_line(BoxCommits(session, refused=refused))
+    assert list(refused_lines(refused)) == [r"not fetched: \x1b[2J\u202e\rx: odd"]
