@@ -31,7 +31,7 @@ def test_second_process_of_a_pool_ends_at_once(paths, tmp_path):
 
 def test_pool_that_may_not_be_lets_go_of_its_name(paths, tmp_path):
     """The next start is a new one."""
-    with pytest.raises(UsageError, match="--cd /"):
+    with pytest.raises(UsageError, match="pool /"):
         serve(paths, tmp_path, of="/")
 
     assert not order_path(tmp_path, "abc").exists()

@@ -58,9 +58,11 @@ def test_pool_is_started_once_and_ended(options, paths, environ):
 @pytest.mark.usefixtures("engine")
 def test_pool_that_ends_at_once_leaves_its_words(options, paths, environ):
     """Whoever waits for it is told them."""
-    name = start_pool(options(directory=Path("/")), paths, environ, size=1, idle_s=60)
+    project = options().directory
+    home = {**environ, "HOME": str(project)}
+    name = start_pool(options(), paths, home, size=1, idle_s=60)
 
-    with pytest.raises(BoxError, match="--cd /"):
+    with pytest.raises(BoxError, match=f"pool {project}"):
         wait_ready(pool_directory(environ), name, seconds=60)
 
-    assert "--cd /" in log_path(pool_directory(environ), name).read_text()
+    assert "home directory" in log_path(pool_directory(environ), name).read_text()
