@@ -154,7 +154,7 @@ class Findings(_Answer):
     disk_limit: Count
     disk_places: Annotated[list[Line], Field(max_length=400)]
     file_size_limit: Count | None
-    mounts: Annotated[list[MountSeen], Field(max_length=400)]
+    mounts: Annotated[list[MountSeen], Field(max_length=1001)]
     namespaces: Annotated[dict[str, Line], Field(max_length=20)]
     devices: Annotated[list[Line], Field(max_length=100)]
     shown: Annotated[dict[str, Line], Field(max_length=100)]

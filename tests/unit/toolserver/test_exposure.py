@@ -25,6 +25,15 @@ def test_mounts_are_read_as_the_kernel_writes_them():
     assert not any("\\040" in target for target in found)
 
 
+def test_mounts_beyond_the_most_are_one_that_nobody_asked_for():
+    """A list that is cut in silence would hide the odd one."""
+    every = exposure.mounts()
+    cut = exposure.mounts(most=1)
+
+    assert cut[0] == every[0]
+    assert [mount["target"] for mount in cut[1:]] == [f"{len(every) - 1} more"]
+
+
 @pytest.mark.docker
 def test_box_sees_its_own_namespaces_and_few_devices(stage):
     """As a worker of the server sees them, who may not list its own directory."""
