@@ -27,7 +27,8 @@ READY_S = 40.0
 CALL_S = 5.0
 """From the server's word that it called to the arrival of that call."""
 LAST_WORDS_S = 0.2
-"""How long the reason of an end is awaited on the lifeline when the other connection broke."""
+"""How long the reason of an end is awaited when a connection broke: the box's last words on the
+lifeline, or that the engine is gone, which may close its connections before its door."""
 
 
 _ENGINE_GONE = BoxError(
@@ -82,7 +83,7 @@ class Connection:
         connection = cls(lifeline, heart, gone=gone, latest=held.latest)
         connection._ready = Ready(version=VERSION, transport="socket", problem=None)
         connection._listen_for_calls(held.calls)
-        connection._lifeline.open(connection._take, connection._fail)
+        connection._lifeline.open(connection._take, connection._on_end)
         connection._pulse = heart.add(connection._lifeline, connection._on_silence)
         # At once: the box has heard nothing since the other one let go.
         connection._lifeline.ping()
@@ -115,7 +116,7 @@ class Connection:
 
     async def greet(self, hello: bytes, listener: socket.socket | None) -> Ready:
         """Introduce the host and return when requests can go out."""
-        self._lifeline.open(self._take, self._fail)
+        self._lifeline.open(self._take, self._on_end)
         self._lifeline.send(0, HELLO, hello)
         self._pulse = self._heart.add(self._lifeline, self._on_silence)
         with anyio.move_on_after(READY_S):
@@ -193,7 +194,7 @@ class Connection:
     def _listen_for_calls(self, sock: socket.socket, link: Link | None = None) -> None:
         self._call_socket = sock
         self._call_link = link or Link(sock)
-        self._call_link.open(self.calls.take, self._on_call_end)
+        self._call_link.open(self.calls.take, self._on_end)
         self.calls.send_over(self._call_link)
 
     async def _accept(self, listener: socket.socket) -> None:
@@ -230,7 +231,7 @@ class Connection:
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._fail, failure)
 
-    def _on_call_end(self, error: BoxError) -> None:
+    def _on_end(self, error: BoxError) -> None:
         self._loop.call_later(LAST_WORDS_S, self._fail, error)
 
     def _fail(self, error: BoxError) -> None:
