@@ -33,6 +33,8 @@ COUNT = "total = 0\n        while data := one.recv(65536): total += len(data)\n 
 FLOOD = "one.sendall(bytes(3_000_000))"
 STALL = "import time; one.sendall(b'hi'); time.sleep(60)"
 RESET = (
+    # After a byte: one that is reset at once may not be open yet.
+    "one.recv(1); "
     "one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b'\\1\\0\\0\\0\\0\\0\\0\\0'); one.close()"
 )
 
