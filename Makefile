@@ -36,7 +36,7 @@ demo: image local ## see the whole thing work, with no key
 
 test: image local check ## run every check and every test, WORKERS at a time; ARGS go to pytest
 	@test -e .venv/.local || { echo "test: the tests of the local model need it; run make local" >&2; exit 1; }
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+	@.ci/pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-user: image local ## run the tests that need the engine again as a plain user (asks for root)
 	@WORKERS=$(WORKERS) .ci/test-user $(ARGS)
