@@ -189,6 +189,11 @@ def over_ssh(folder: Path) -> Iterator[Running]:
 
 _GVISOR = "commands call gVisor's kernel: there is no filter that could answer"
 _BOMB = "a fork bomb meets the host's limit, and that ends the box: contained, but the session ends"
+_WRITING = [
+    f"test_real_box_keeps_the_contract[check_{what}-{way}]"
+    for what in ("files", "refusals")
+    for way in ("socket", "stdio")
+]
 CGROUPS_2 = Path("/sys/fs/cgroup/cgroup.controllers").exists()
 ENGINES = (
     Engine("docker", present, loads=False),
@@ -223,6 +228,7 @@ ENGINES = (
         # Its scratch directories belong to root: a command could not write in its own home.
         lacking=frozenset({"disk_watch"} if CGROUPS_2 else {"disk_watch", "private_namespaces"}),
         attacked=False,
+        without=dict.fromkeys(_WRITING, "nothing can be written there: see the control disk_watch"),
     ),
     Engine("tls", encrypted),
     Engine("context", context),
