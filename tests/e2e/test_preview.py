@@ -3,6 +3,7 @@
 import json
 import signal
 import socket
+import time
 import urllib.error
 import urllib.request
 
@@ -25,7 +26,7 @@ def fetch_soon(url):
         try:
             return fetch(url)
         except (OSError, urllib.error.URLError):
-            continue
+            time.sleep(0.1)
     raise AssertionError(f"{url} never answered")
 
 
