@@ -25,7 +25,7 @@ def keep_early_bases(site: Site, host: Tree) -> None:
         return
     bases = Bases.load(site.folder)
     with open_tree(site.folder / "upper") as upper:
-        for found in upper.walk("", enter=lambda one: _may_enter(one, site)):
+        for found in upper.walk("", enter=lambda one: _may_enter(one, site), pass_over=True):
             if stat.S_ISREG(found.stat.st_mode) and not bases.digest(found.path):
                 _keep(found.path, bases, host, site.record.started_ns)
     bases.save()

@@ -154,14 +154,23 @@ class Tree:
                     sample, left = next(iter(others), None), len(others)
         return Crowd(sorted(kept, key=lambda item: item.path), left, sample)
 
-    def walk(self, path: str, *, enter: Callable[[Found], bool]) -> Iterator[Found]:
+    def walk(
+        self, path: str, *, enter: Callable[[Found], bool], pass_over: bool = False
+    ) -> Iterator[Found]:
         """Yield every name below ``path``, a directory before what is in it.
 
-        ``enter`` is asked for each directory; mount points are never entered.
+        ``enter`` is asked for each directory; mount points are never entered. ``pass_over`` leaves
+        out what is in a directory whose mode forbids to look; else it is a PermissionError.
         """
         waiting = [path]
         while waiting:
-            for found in self.children(waiting.pop()):
+            try:
+                children = self.children(waiting.pop())
+            except PermissionError:
+                if not pass_over:
+                    raise
+                continue
+            for found in children:
                 yield found
                 inside = stat.S_ISDIR(found.stat.st_mode) and found.stat.st_dev == self.device
                 if inside and enter(found):

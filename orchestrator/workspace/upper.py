@@ -177,6 +177,8 @@ class _Reading:
             return replace(node, trouble=self.limits.too_deep)
         try:
             with self.upper.directory(path) as fd:
+                # A mode that lets one read the names alone is as closed.
+                os.stat(".", dir_fd=fd)
                 self._note_origin(path, fd)
         except PermissionError:
             return replace(node, trouble=f"its mode {node.mode:04o} lets nobody list it")
@@ -262,7 +264,10 @@ class _Reading:
         if not self.limits.may_enter(directory.path):
             return Crowd([])
         room = self.limits.entries - self.git_entries
-        return self.upper.crowd(directory.path, most=room, wanted=frozenset)
+        try:
+            return self.upper.crowd(directory.path, most=room, wanted=frozenset)
+        except PermissionError:
+            return Crowd([])
 
 
 def _mark(fd: int, name: str) -> bytes:

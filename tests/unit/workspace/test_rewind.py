@@ -80,7 +80,7 @@ ALONE = st.sampled_from(
         "echo $RANDOM > '{0}'",
         "echo $RANDOM >> '{0}'",
         "head -c 70000 /dev/urandom > '{0}'",
-        "chmod 640 '{0}'",
+        "chmod u=rwX,g=rX,o= '{0}'",
         "chmod 751 '{0}'",
         "touch -d @1234567890 '{0}'",
         "mkfifo '{0}'",

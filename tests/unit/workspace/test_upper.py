@@ -168,11 +168,12 @@ def test_sparse_giant_is_not_read(layers):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every mode")
-def test_what_nobody_may_read_is_a_trouble(layers):
-    """A box can take its own rights away."""
+@pytest.mark.parametrize("mode", [0, 0o600])
+def test_what_nobody_may_read_is_a_trouble(layers, mode):
+    """A box can take its own rights away; with 0600 the names are told, and nothing else."""
     write(layers[0], {"f": "x", "shut/g": "x"})
     (layers[0] / "f").chmod(0)
-    (layers[0] / "shut").chmod(0)
+    (layers[0] / "shut").chmod(mode)
 
     found = read(layers)
     (layers[0] / "shut").chmod(0o700)
