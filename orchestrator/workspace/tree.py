@@ -54,29 +54,13 @@ class Tree:
 
     def lstat(self, path: str) -> os.stat_result | None:
         """Return what the name itself is, None where there is nothing without passing a link."""
-        try:
-            fd = self._open(path, _POINT)
-        except OSError as err:
-            if err.errno in _ABSENT:
-                return None
-            raise
-        try:
-            return os.fstat(fd)
-        finally:
-            os.close(fd)
+        with self._pointing(path) as fd:
+            return None if fd is None else os.fstat(fd)
 
     def handle(self, path: str) -> tuple[int, bytes] | None:
         """Return the handle of what the name itself is, as ``file_handle``; None without one."""
-        try:
-            fd = self._open(path, _POINT)
-        except OSError as err:
-            if err.errno in _ABSENT:
-                return None
-            raise
-        try:
-            return file_handle(fd)
-        finally:
-            os.close(fd)
+        with self._pointing(path) as fd:
+            return None if fd is None else file_handle(fd)
 
     def has_file(self, path: str) -> bool:
         """Return whether there is a file, link or the like, but no directory."""
@@ -194,6 +178,21 @@ class Tree:
                 yield found
                 if stat.S_ISDIR(found.stat.st_mode) and found.path not in closed:
                     waiting.append(found.path)
+
+    @contextmanager
+    def _pointing(self, path: str) -> Iterator[int | None]:
+        """Open the name itself, whatever it is; None where there is nothing."""
+        try:
+            fd = self._open(path, _POINT)
+        except OSError as err:
+            if err.errno not in _ABSENT:
+                raise
+            yield None
+            return
+        try:
+            yield fd
+        finally:
+            os.close(fd)
 
     def _open(self, path: str, flags: int) -> int:
         return open_beneath(self.fd, path or ".", flags, openat2=self.openat2)
