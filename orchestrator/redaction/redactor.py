@@ -20,6 +20,8 @@ KEY_BYTES = 32
 
 _WORTH_REMEMBERING = 1024
 _REMEMBERED = 16
+_CLEAN_REMEMBERED = 512
+"""Short texts without a secret: a call's field names and values pass here some thirty times."""
 
 
 class Redactor:
@@ -30,6 +32,7 @@ class Redactor:
         self._known = KnownValues(known)
         self._ledger = Ledger(secrets.token_bytes(KEY_BYTES) if key is None else key)
         self._recent: dict[str, str] = {}
+        self._clean: dict[str, None] = {}
 
     @property
     def too_short(self) -> tuple[str, ...]:
@@ -38,11 +41,17 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """Return the text with a placeholder for every secret; all else byte for byte."""
+        if text in self._clean:
+            return text
         if text in self._recent:
             return self._recent[text]
-        safe = self._replace(text, self.spans(text), 0, len(text))
+        spans = self.spans(text)
+        safe = self._replace(text, spans, 0, len(text))
         if len(text) >= _WORTH_REMEMBERING:
             self._remember(text, safe)
+        elif not spans:
+            self._clean[text] = None
+            _forget_oldest(self._clean, _CLEAN_REMEMBERED)
         return safe
 
     def redact_read(self, text: str, path: str) -> str:
@@ -109,8 +118,7 @@ class Redactor:
     def _remember(self, text: str, safe: str) -> None:
         """Keep a result: one output passes here for the model, the events, the log and the file."""
         self._recent[text] = self._recent[safe] = safe
-        while len(self._recent) > _REMEMBERED:
-            del self._recent[next(iter(self._recent))]
+        _forget_oldest(self._recent, _REMEMBERED)
 
     def _replace(self, text: str, spans: Iterable[Span], start: int, end: int) -> str:
         pieces: list[str] = []
@@ -142,3 +150,8 @@ class Redactor:
 
 def _overlaps(span: Span, taken: list[tuple[int, int]]) -> bool:
     return any(start < span.end and span.start < end for start, end in taken)
+
+
+def _forget_oldest(remembered: dict[str, Any], most: int) -> None:
+    while len(remembered) > most:
+        del remembered[next(iter(remembered))]
