@@ -58,6 +58,7 @@ def box_spec(
             file_size=sandbox.file_size,
         ),
         runtime=sandbox.runtime,
+        joined=bool(policy.services),
         read_only_root=sandbox.read_only_root,
         read_roots=policy.read_roots,
         environment=dict(tenant.environment),

@@ -32,6 +32,12 @@ HOME = "/home/agent"
 SOCKET_MOUNT = "/glove/s"
 """Beneath a directory that root alone may enter; commands could not reach it if they owned it."""
 
+NAME_FILES = {
+    "hosts": "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n",
+    "resolv.conf": "nameserver 127.0.0.1\n",
+}
+"""What names mean in a box, as the engine would have it."""
+
 _SERVER_ENVIRONMENT = {"HOME": "/", "LC_ALL": "C", "PATH": "/opt/glovebox"}
 _SERVER_PAIRS = [f"{name}={value}" for name, value in _SERVER_ENVIRONMENT.items()]
 
@@ -116,6 +122,14 @@ class Ground:
     """Host directory of the session's socket; None where calls go over standard input and output."""
     image: ImageConfig = field(default_factory=ImageConfig)
     """What the image declares; nothing of it may take effect."""
+    names: str | None = None
+    """Host directory with the box's ``hosts`` and ``resolv.conf``; None where the engine makes both.
+
+    It makes them with a network, and to hand a container even the empty one takes Docker as long
+    as all the rest of the start. Without, the runtime itself makes the namespace with its loopback.
+    """
+    ipv6: bool = False
+    """True where the runtime's namespace would have it; the engine's own has not."""
 
 
 def container_options(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
@@ -137,6 +151,7 @@ def container_options(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
         "WorkingDir": "/",
         "StopSignal": "SIGKILL",
         "Hostname": "box",
+        "NetworkDisabled": ground.names is not None,
         "OpenStdin": True,
         "StdinOnce": True,
         "AttachStdin": True,
@@ -214,6 +229,13 @@ def _host_config(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
         "Tmpfs": {target: _tmpfs(target, size, spec) for target, size in tmpfs_sizes(spec).items()},
         "Mounts": [_mount(mount) for mount in spec.mounts if not _is_tmpfs(mount)],
     }
+    if ground.names is not None:
+        options["Mounts"] += [
+            _mount(Mount("bind", f"{ground.names}/{name}", f"/etc/{name}", read_only=True))
+            for name in NAME_FILES
+        ]
+        if ground.ipv6:
+            options["Sysctls"] |= {"net.ipv6.conf.all.disable_ipv6": "1"}
     if ground.socket_directory is not None:
         glove = Mount("bind", ground.socket_directory, SOCKET_MOUNT, read_only=True)
         options["Mounts"].append(_mount(glove))

@@ -33,12 +33,12 @@ from orchestrator.sandbox.box import Box
 from orchestrator.sandbox.connection import Connection
 from orchestrator.sandbox.container_spec import Ground, ImageConfig, container_options
 from orchestrator.sandbox.driver import BoxSpec
-from orchestrator.sandbox.engine_ways import adapted, seccomp_option
+from orchestrator.sandbox.engine_ways import adapted, has_ipv6, makes_network, seccomp_option
 from orchestrator.sandbox.handoff import HandedBox
 from orchestrator.sandbox.heart import Heart
 from orchestrator.sandbox.hello import Ready, hello_bytes
 from orchestrator.sandbox.runtime_dir import SocketDirectory, runtime_root, sweep
-from orchestrator.sandbox.told import host_limits, shows_limits, told_of
+from orchestrator.sandbox.told import host_limits, runtime_of, shows_limits, told_of
 from orchestrator.schema.ids import Digest, SessionId
 
 T = TypeVar("T")
@@ -176,6 +176,8 @@ class DockerLifecycle:
             seccomp=seccomp_option(info, self._seccomp),
             socket_directory=str(directory.leaf) if directory else None,
             image=image,
+            names=self._names(spec, info, directory),
+            ipv6=has_ipv6(),
         )
         # By digest: what is recorded is what runs, whoever moves the name meanwhile.
         connection = await self._create(
@@ -191,6 +193,14 @@ class DockerLifecycle:
             facts |= host_limits(await _threaded(lambda: container_limits(self._engine, container)))
         self._started[spec.session].facts = facts
         return Box(spec, connection.calls, facts)
+
+    def _names(
+        self, spec: BoxSpec, info: EngineInfo, directory: SocketDirectory | None
+    ) -> str | None:
+        # What joins the box's network has these files from the engine, which must have made them.
+        if directory is None or spec.joined:
+            return None
+        return str(directory.names) if makes_network(info, runtime_of(info, spec)) else None
 
     async def _create(self, spec: BoxSpec, options: dict[str, Any]) -> Connection:
         name = f"glovebox-{spec.session}"

@@ -51,6 +51,8 @@ class BoxSpec:
     """Target to size in bytes."""
     limits: BoxLimits = field(default_factory=BoxLimits)
     runtime: str | None = None
+    joined: bool = False
+    """True where other containers are to share the box's network."""
     read_only_root: bool = True
     read_roots: tuple[str, ...] = ()
     """Further directories that file tools may read."""

@@ -12,6 +12,7 @@ from orchestrator.errors import EngineError
 
 _LIMITS = {"nofile": (resource.RLIMIT_NOFILE, 65_536), "nproc": (resource.RLIMIT_NPROC, 16_384)}
 """As many open files as the tool server allows a command; processes have a limit of their own."""
+_RUNC = frozenset({"runc", "io.containerd.runc.v2"})
 _CLOSED = ("/run", "/var/tmp")  # noqa: S108 - in the box
 
 
@@ -29,6 +30,19 @@ def seccomp_option(info: EngineInfo, profile: Path) -> str:
             hint="use Docker there, or run glovebox on that machine",
         )
     return str(profile.resolve())
+
+
+def makes_network(info: EngineInfo, runtime: str) -> bool:
+    """Say whether a runtime makes the empty network by itself, as well as the engine would.
+
+    gVisor makes one without a loopback, Podman takes no notice of the wish.
+    """
+    return info.name == "docker" and runtime in _RUNC
+
+
+def has_ipv6() -> bool:
+    """Say whether this machine's kernel has IPv6, so that there is something to switch off."""
+    return Path("/proc/sys/net/ipv6/conf").is_dir()
 
 
 def adapted(options: Mapping[str, Any], info: EngineInfo) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from orchestrator.engine.labels import is_alive, owner_label
 from orchestrator.errors import BoxError
+from orchestrator.sandbox.container_spec import NAME_FILES
 from orchestrator.sandbox.hello import SOCKET_NAME
 
 MAX_SOCKET_PATH = 107
@@ -36,6 +37,8 @@ class SocketDirectory:
         private_directory(root)
         self._top = root / secrets.token_hex(6)
         self._top.mkdir(mode=0o700)
+        self.names = self._top
+        """Holds the box's ``hosts`` and ``resolv.conf``, each to be mounted by itself."""
         try:
             (self._top / _OWNER_FILE).write_text(owner_label())
             self.leaf = self._top / _LEAF
@@ -43,6 +46,9 @@ class SocketDirectory:
             # The server is root without any power over files: others' permission is what it has.
             # Nobody else gets here, as the parents are private on both sides.
             self.leaf.chmod(0o711)
+            for name, text in NAME_FILES.items():
+                (self.names / name).write_text(text)
+                (self.names / name).chmod(0o644)
             self.listener = listen_at(self.leaf / SOCKET_NAME, mode=0o666, backlog=2)
         except BaseException:
             shutil.rmtree(self._top, ignore_errors=True)

@@ -31,7 +31,7 @@ def told_of(
     info: EngineInfo, spec: BoxSpec, *, digest: Digest, ready: Ready, image: ImageConfig
 ) -> dict[str, str]:
     """Return the facts about one box, before anything is asked inside."""
-    runtime = spec.runtime or info.default_runtime
+    runtime = runtime_of(info, spec)
     facts = {
         "engine": f"{info.name} {info.server_version}",
         "runtime": runtime,
@@ -52,9 +52,14 @@ def told_of(
     return facts
 
 
+def runtime_of(info: EngineInfo, spec: BoxSpec) -> str:
+    """Return the name of the runtime that the box gets."""
+    return spec.runtime or info.default_runtime
+
+
 def shows_limits(info: EngineInfo, spec: BoxSpec) -> bool:
     """True where the box itself can see its limits: under the host's own kernel."""
-    return (spec.runtime or info.default_runtime) in _PLAIN_RUNTIMES
+    return runtime_of(info, spec) in _PLAIN_RUNTIMES
 
 
 def host_limits(limits: Mapping[str, float]) -> dict[str, str]:

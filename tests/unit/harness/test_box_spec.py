@@ -44,6 +44,14 @@ def test_box_is_what_policy_and_workspace_say(policy_of):
     assert spec.tmpfs == {"/tmp": 64 * 2**20}
     assert spec.read_roots == ("/usr/share/dict",)
     assert spec.environment == {}
+    assert spec.joined is False
+
+
+def test_services_join_the_box(policy_of):
+    """So its network must be one that others can share."""
+    policy = policy_of("services: {db: {image: postgres, port: 5432}}\n")
+
+    assert box_spec(policy, Tenant(1, 1, ()), session=SESSION, image="img").joined is True
 
 
 @pytest.mark.parametrize("held", [{}, {"no_network": False, "seccomp": True}])

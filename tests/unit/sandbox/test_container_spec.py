@@ -116,6 +116,35 @@ def test_remote_box_has_no_socket_mount():
     assert host(ground=replace(GROUND, socket_directory=None))["Mounts"] == []
 
 
+def test_runtime_makes_the_network_where_the_names_are_ours():
+    """The engine is then not asked for one; it has no way out and no IPv6 either way."""
+    ground = replace(GROUND, names="/run/x", ipv6=True)
+
+    asked = options(ground=ground)
+    mounted = {mount["Target"]: mount for mount in asked["HostConfig"]["Mounts"]}
+
+    assert (asked["NetworkDisabled"], asked["HostConfig"]["NetworkMode"]) == (True, "none")
+    assert asked["HostConfig"]["Sysctls"]["net.ipv6.conf.all.disable_ipv6"] == "1"
+    for name in ("hosts", "resolv.conf"):
+        mount = mounted[f"/etc/{name}"]
+        assert (mount["Source"], mount["ReadOnly"]) == (f"/run/x/{name}", True)
+
+
+def test_engine_makes_network_and_names_otherwise():
+    """As for a box on another machine, or one that others are to join."""
+    asked = options()
+
+    assert asked["NetworkDisabled"] is False
+    assert [mount["Target"] for mount in asked["HostConfig"]["Mounts"]] == [SOCKET_MOUNT]
+
+
+def test_kernel_without_ipv6_is_not_asked_to_switch_it_off():
+    """The start would fail for want of the setting."""
+    assert (
+        "net.ipv6.conf.all.disable_ipv6" not in host(ground=replace(GROUND, names="/x"))["Sysctls"]
+    )
+
+
 def test_unknown_mount_is_refused():
     """A kind that nobody knows is not passed on."""
     with pytest.raises(BoxError, match="'nfs'"):

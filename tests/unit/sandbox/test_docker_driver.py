@@ -44,6 +44,30 @@ def test_engine_confirms_what_was_asked(stage):
     assert found["Config"]["Image"].startswith("sha256:")
 
 
+NETWORK = r"""
+cat /etc/hosts /etc/resolv.conf | grep -v ip6-
+cat /proc/net/if_inet6; grep -c . /proc/net/route; ls /sys/class/net
+python3 -m http.server 80 --bind 127.0.0.1 --directory /etc/alternatives 2>/dev/null & trap "kill $!" EXIT
+for i in $(seq 100); do curl -sf -o /dev/null http://localhost/ && break; sleep 0.1; done
+curl -sf -o /dev/null http://localhost/ && echo served
+curl -s --connect-timeout 2 http://192.0.2.1/ || echo no way
+touch /etc/hosts 2>/dev/null || echo fixed
+"""
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_network_is_its_own_loopback_whoever_made_it(stage, joined):
+    """The runtime's and the engine's are alike: names, loopback, low ports, no IPv6, no way out."""
+
+    async def scene(scene):
+        return scene.container(), await scene.output(NETWORK)
+
+    found, text = stage.play(scene, joined=joined)
+
+    assert found["Config"].get("NetworkDisabled", False) is not joined
+    assert text == ("127.0.0.1\tlocalhost\nnameserver 127.0.0.1\n1\nlo\nserved\nno way\nfixed\n")
+
+
 def test_every_control_holds(stage):
     """The posture of an ordinary box has all that does not hang on what is installed here."""
     posture = stage.play(lambda scene: scene.box.probe())

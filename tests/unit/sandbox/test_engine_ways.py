@@ -6,7 +6,7 @@ import pytest
 from orchestrator.engine.facts import parse_info
 from orchestrator.errors import EngineError
 from orchestrator.sandbox.container_spec import MASKED, Ground, container_options
-from orchestrator.sandbox.engine_ways import adapted, seccomp_option
+from orchestrator.sandbox.engine_ways import adapted, makes_network, seccomp_option
 from tests.support.boxes import small_spec
 
 DOCKER = parse_info({}, {}, same_machine=False)
@@ -61,3 +61,12 @@ def test_nothing_else_changes_for_podman():
         k: v for k, v in OPTIONS["HostConfig"].items() if k not in changed
     }
     assert set(OPTIONS["HostConfig"]["SecurityOpt"]) < set(host["SecurityOpt"])
+
+
+@pytest.mark.parametrize(
+    ("engine", "runtime", "makes"),
+    [(DOCKER, "runc", True), (DOCKER, "runsc", False), (PODMAN, "runc", False)],
+)
+def test_only_runc_below_docker_is_trusted_with_the_network(engine, runtime, makes):
+    """gVisor's would lack the loopback, and Podman makes its own whatever it is told."""
+    assert makes_network(engine, runtime) is makes

@@ -48,6 +48,21 @@ def test_only_this_user_gets_to_the_socket(root):
         directory.close()
 
 
+def test_box_can_read_its_names(root):
+    """Whatever this process's umask is, and though nobody else on the host gets there."""
+    before = os.umask(0o077)
+    try:
+        directory = SocketDirectory(root)
+    finally:
+        os.umask(before)
+    try:
+        assert {path.name for path in directory.names.glob("*[sf]")} >= {"hosts", "resolv.conf"}
+        assert mode(directory.names / "hosts") == mode(directory.names / "resolv.conf") == 0o644
+        assert mode(directory.names) == 0o700
+    finally:
+        directory.close()
+
+
 @pytest.mark.parametrize("kind", [socket.SOCK_STREAM, socket.SOCK_SEQPACKET])
 def test_listener_has_its_mode_and_does_not_block(root, kind):
     """Whatever this process's umask is."""

@@ -35,15 +35,17 @@ def test_box_reaches_its_service_and_nothing_else_does(stage):
             assert set(images) == {"web"}
             (container,) = services_of(scene)
             inside = scene.engine.api.exec_create(
-                container.id, ["bash", "-c", "grep -c . /proc/net/route; cat /proc/net/dev"]
+                container.id,
+                ["bash", "-c", "grep -c . /proc/net/route; cat /proc/net/dev /etc/hosts"],
             )
             network = scene.engine.api.exec_start(inside["Id"]).decode()
             assert network.startswith("1\n")
             assert "eth0" not in network
+            assert "127.0.0.1\tlocalhost\n" in network
             assert "passwd" in await scene.output("curl -s http://127.0.0.1:8099/")
         assert services_of(scene) == []
 
-    stage.play(visit)
+    stage.play(visit, joined=True)
 
 
 def test_box_cannot_see_or_signal_its_services_processes(stage):
@@ -54,7 +56,7 @@ def test_box_cannot_see_or_signal_its_services_processes(stage):
         async with beside(scene, web):
             assert "http.server" not in await scene.output("ps -ef")
 
-    stage.play(visit)
+    stage.play(visit, joined=True)
 
 
 def test_service_that_ends_is_told_with_its_last_words(stage):
@@ -69,7 +71,7 @@ def test_service_that_ends_is_told_with_its_last_words(stage):
                 pass
         assert services_of(scene) == []
 
-    stage.play(visit)
+    stage.play(visit, joined=True)
 
 
 def test_service_that_listens_nowhere_is_not_waited_for_for_ever(stage):
@@ -82,7 +84,7 @@ def test_service_that_listens_nowhere_is_not_waited_for_for_ever(stage):
                 pass
         assert services_of(scene) == []
 
-    stage.play(visit)
+    stage.play(visit, joined=True)
 
 
 def test_missing_image_is_named(stage):
@@ -93,7 +95,7 @@ def test_missing_image_is_named(stage):
             async with beside(scene, ServiceSpec("db", "nowhere/nothing:1", 5432)):
                 pass
 
-    stage.play(visit)
+    stage.play(visit, joined=True)
 
 
 def test_no_services_cost_nothing(stage):
@@ -103,4 +105,4 @@ def test_no_services_cost_nothing(stage):
         async with beside(scene) as images:
             assert images == {}
 
-    stage.play(visit)
+    stage.play(visit, joined=True)
