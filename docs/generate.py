@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import io
 import os
-import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
 
 from orchestrator import errors
-from orchestrator.cli.app import COMMANDS, load_command
+from orchestrator.cli.app import COMMANDS, load_command, run_app
 from orchestrator.schema.event import event_kinds
 
 HERE = Path(__file__).parent
@@ -92,10 +93,12 @@ def cli_page() -> str:
 
 def _help(words: list[str]) -> str:
     """Return a command's help as it is printed, 96 columns wide."""
-    env = os.environ | {"TYPER_USE_RICH": "0", "COLUMNS": "96", "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "orchestrator.cli.main", *words, "--help"]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
-    return "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines())
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        code = run_app([*words, "--help"])
+    if code:
+        sys.exit(f"glovebox {' '.join(words)} --help ended with {code}")
+    return "\n".join(line.rstrip() for line in printed.getvalue().rstrip().splitlines())
 
 
 def _first_line(kind: type) -> str:
@@ -107,6 +110,7 @@ PAGES = {"events.md": events_page, "errors.md": errors_page, "cli.md": cli_page}
 
 def main() -> int:
     """Write or check the pages."""
+    os.environ |= {"COLUMNS": "96", "NO_COLOR": "1"}
     stale = []
     for name, make in PAGES.items():
         path, text = HERE / name, NOTE + make()

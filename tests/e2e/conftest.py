@@ -1,13 +1,11 @@
 """A world of its own for every end-to-end test."""
 
-import subprocess
-
 import pytest
 
 from orchestrator.engine.client import connect
 from orchestrator.engine.images import ensure_sandbox_image
 from tests.support.workspaces import drop_homes
-from tests.support.world import GLOVEBOX, World
+from tests.support.world import World
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -27,11 +25,7 @@ def world(tmp_path):
     (made.project / "notes.txt").write_text("one\ntwo\n")
     yield made
     for work in (made.state / "work").glob("*"):
-        subprocess.run(
-            [GLOVEBOX, "discard", work.name],
-            env=made.env(),
-            capture_output=True,
-            timeout=60,
-            check=True,
-        )
-    subprocess.run([GLOVEBOX, "gc"], env=made.env(), capture_output=True, timeout=60, check=True)
+        dropped = made.run("discard", work.name)
+        assert dropped.code == 0, dropped.err
+    swept = made.run("gc")
+    assert swept.code == 0, swept.err

@@ -1,9 +1,6 @@
 """Going back: turns listed, files and conversation, taken back, killed at every step."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +9,6 @@ from tests.support.world import bash
 
 pytestmark = pytest.mark.docker
 
-ROOT = Path(__file__).parents[2]
 TURNS = (
     bash("echo one >> notes.txt; echo new > new"),
     bash("rm notes.txt; ln -s new link; mkdir d; echo deep > d/file"),
@@ -147,13 +143,7 @@ def test_rewind_that_is_killed_at_any_step_is_whole_or_not_begun(rewound):
     session = rewound.session()
     finished = 0
     for step in range(1, 200, 3):
-        died = subprocess.run(
-            [sys.executable, "-m", "tests.support.killed_at", str(step), "rewind", session, "1"],
-            cwd=ROOT,
-            env=rewound.env(),
-            capture_output=True,
-            check=False,
-        )
+        died = rewound.run(str(step), "rewind", session, "1", module="tests.support.killed_at")
         looked = rewound.run("rewind", session, "--list", "--json")
         now = (changed(rewound, session), len(json.loads(looked.out)["turns"]))
         assert now in {0: [(SECOND, 5)], 1: [(FIRST, 2)]}[now[1] == 2], step
@@ -161,9 +151,9 @@ def test_rewind_that_is_killed_at_any_step_is_whole_or_not_begun(rewound):
             finished += 1
             assert rewound.run("rewind", session, "--undo").code == 0
             assert changed(rewound, session) == SECOND, step
-        if died.returncode == 0:
+        if died.code == 0:
             break
-        assert died.returncode == -9, died.stderr
+        assert died.code == -9, died.err
 
     assert finished > 3, "most steps come after the intent is on disk"
     assert not (rewound.state / "work" / session / "upper.next").exists()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from orchestrator.audit.log import AuditLog
 from orchestrator.audit.signer import Signer
+from tests.support import warm
 from tests.support.workspaces import Desk
 
 ROOT = Path(__file__).parents[2]
@@ -28,15 +29,7 @@ class Shell:
         }
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*arguments),
-            cwd=self.desk.project,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        return warm.run(arguments, cwd=self.desk.project, env=self.env)
 
     def work(self, script: str) -> str:
         """Let a session's box run a script; return the session, whose chain is there as in a run."""

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import yaml
 
+from tests.support import warm
+
 GLOVEBOX = Path(sys.executable).parent / "glovebox"
 KEPT = ("PATH", "HOME", "LANG", "DOCKER_HOST", "DOCKER_CONFIG", "USER", "LOGNAME")
 
@@ -59,17 +61,16 @@ class World:
         path.write_text(yaml.safe_dump({"version": 1, "turns": list(turns), **top}))
         return f"scripted:{path}"
 
-    def run(self, *arguments, env=None, stdin=None, timeout=100, cwd=None):
-        done = subprocess.run(
-            [GLOVEBOX, *arguments],
+    def run(
+        self, *arguments, env=None, stdin=None, timeout=100, cwd=None, module=warm.COMMAND_LINE
+    ):
+        done = warm.run(
+            arguments,
             cwd=cwd or self.project,
             env=self.env(**(env or {})),
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            input=stdin,
-            capture_output=True,
-            text=True,
+            stdin=stdin,
             timeout=timeout,
-            check=False,
+            module=module,
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 

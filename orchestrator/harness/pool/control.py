@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator.engine.labels import is_locked
 from orchestrator.errors import BoxError
 from orchestrator.harness.pool.channel import ask, socket_path
-from orchestrator.harness.pool.spawn import log_path
+from orchestrator.harness.pool.spawn import is_running, log_path
 
 LOOK_S = 0.05
 END_S = 60.0
@@ -51,7 +51,8 @@ def wait_ready(directory: Path, pool: str, *, seconds: float) -> dict[str, Any]:
         if status is not None and (status["ready"] or status["trouble"] or waited > seconds):
             return status
         seen = seen or status is not None
-        if status is None and (seen or waited > START_S):
+        ended = seen or waited > START_S or not is_running(directory, pool)
+        if status is None and ended:
             # Its last words come after it has tidied up.
             _wait_gone(directory / f"{pool}.lock")
             words = log_path(directory, pool)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from orchestrator.config.paths import Paths
+from orchestrator.engine.labels import is_locked
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.pool.channel import ask, pool_directory, socket_path
 from orchestrator.harness.pool.order import Order, order_path
@@ -32,7 +34,7 @@ KEPT = (
 )
 """What a pool's process knows of this one's environment; provider keys are not among it."""
 
-_START = '"$@" </dev/null >/dev/null 2>"$LOG" &'
+_START = '"$@" </dev/null >/dev/null &'
 """By a shell that ends at once, so that the pool is no child of whoever wanted it."""
 
 
@@ -43,7 +45,7 @@ def start_pool(
 
     UsageError where no session could be had of that directory either.
 
-    Two that start at once are one: the second finds the first one's lock and ends.
+    Two that start at once are one: the second finds that the first one has begun.
     """
     home, state = Path.home().resolve(), paths.state.resolve()
     check_project(options.directory, home=home, state=state, named="pool warm")
@@ -65,17 +67,30 @@ def start_pool(
     own = {
         "GLOVEBOX_STATE": str(paths.state),
         "GLOVEBOX_CONFIG": str(paths.config),
-        "LOG": str(log_path(directory, name)),
     }
     serve = [sys.executable, "-m", "orchestrator.cli.main", "pool", "serve", name]
-    subprocess.run(
-        ["/bin/sh", "-c", _START, "sh", *serve],
-        env=kept | own,
-        cwd="/",
-        start_new_session=True,
-        check=True,
-    )
+    with log_path(directory, name).open("a") as log:
+        try:
+            # Its process keeps this open, and so locked, for as long as it lives.
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            # Another one started it just now.
+            return name
+        log.truncate(0)
+        subprocess.run(
+            ["/bin/sh", "-c", _START, "sh", *serve],
+            env=kept | own,
+            cwd="/",
+            stderr=log,
+            start_new_session=True,
+            check=True,
+        )
     return name
+
+
+def is_running(directory: Path, pool: str) -> bool:
+    """Say whether a pool's process lives, from the moment that it was started."""
+    return is_locked(log_path(directory, pool))
 
 
 def log_path(directory: Path, pool: str) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,10 +13,10 @@ import pytest
 from orchestrator.audit.log import AuditLog
 from orchestrator.audit.signer import Signer
 from orchestrator.schema.ids import SessionId
+from tests.support import warm
 
 ROOT = Path(__file__).parents[3]
 SESSION = SessionId("0123456789ab")
-PROGRAM = [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "audit"]
 Glovebox = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -45,15 +44,7 @@ def audit(tmp_path: Path, state: Path) -> Glovebox:
             "PYTHONPATH": str(ROOT),
             "GLOVEBOX_STATE": str(state),
         }
-        return subprocess.run(
-            [*PROGRAM, *arguments],
-            env=environ,
-            cwd=tmp_path,
-            text=True,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
+        return warm.run(["audit", *arguments], env=environ, cwd=tmp_path)
 
     return run
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.support import warm
 from tests.support.model_server import Reply, serving
 
 VALUE = "sk-live-0123456789abcdef"
@@ -35,15 +36,8 @@ class Machine:
         }
 
     def keys(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*PROGRAM, *arguments],
-            env=self.environ,
-            input=stdin,
-            text=True,
-            capture_output=True,
-            timeout=60,
-            start_new_session=True,
-            check=False,
+        return warm.run(
+            ["keys", *arguments], env=self.environ, cwd=Path.cwd(), stdin=stdin, new_session=True
         )
 
 

@@ -1,11 +1,13 @@
 """The console script."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 from orchestrator import __version__
+from tests.support.world import GLOVEBOX
 
 
 def glovebox(*arguments, then=""):
@@ -30,3 +32,34 @@ def test_everything_else_goes_to_the_command_line():
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "nonsense" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["audit", "verify"], 2, "a run makes one"),
+        (["doctor", "--json"], 5, "engine"),
+        (["image", "list"], 5, "no container engine answers"),
+        (["keys", "list"], 0, "no key"),
+        (["policy", "lint", "none.yaml"], 7, "none.yaml"),
+        (["sessions", "list"], 0, "no session"),
+    ],
+)
+def test_installed_script_starts_cold(arguments, code, said, tmp_path):
+    """Other tests run these from a warm process (``tests/support/warm.py``)."""
+    done = subprocess.run(
+        [GLOVEBOX, *arguments],
+        cwd=tmp_path,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "DOCKER_HOST": f"unix://{tmp_path}/none.sock",
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == code
+    assert said in done.stdout + done.stderr

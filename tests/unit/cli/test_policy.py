@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.support import warm
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,15 +24,7 @@ def glovebox(tmp_path):
             "PYTHONPATH": str(ROOT),
             "GLOVEBOX_CONFIG": str(tmp_path / "config"),
         }
-        return subprocess.run(
-            [sys.executable, "-c", "from orchestrator.cli.main import main; main()", *arguments],
-            cwd=tmp_path,
-            env=environ,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return warm.run(arguments, cwd=tmp_path, env=environ, stdin=stdin)
 
     return run
 

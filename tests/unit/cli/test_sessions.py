@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,9 +16,9 @@ from orchestrator.schema.ids import SessionId
 from orchestrator.schema.message import Text, UserMessage
 from orchestrator.sessions.entry import SessionHeader
 from orchestrator.sessions.store import SessionStore
+from tests.support import warm
 
 ROOT = Path(__file__).parents[3]
-PROGRAM = [sys.executable, "-c", "from orchestrator.cli.main import main; main()", "sessions"]
 Glovebox = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -54,15 +53,7 @@ def sessions(tmp_path: Path, project: Path) -> Glovebox:
             "PYTHONPATH": str(ROOT),
             "GLOVEBOX_STATE": str(tmp_path / "state"),
         }
-        return subprocess.run(
-            [*PROGRAM, *arguments],
-            env=environ,
-            cwd=cwd,
-            text=True,
-            capture_output=True,
-            timeout=60,
-            check=False,
-        )
+        return warm.run(["sessions", *arguments], env=environ, cwd=cwd)
 
     return run
 
