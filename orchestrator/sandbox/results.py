@@ -34,6 +34,7 @@ class _Exec(_Answer):
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     limit: Literal["memory", "pids", "disk", "files", "output"] | None
     limit_note: Line | None = None
+    full: Line | None = None
 
 
 class _CutLine(_Answer):

@@ -60,6 +60,7 @@ def exec_outcome(output: str = "", exit_code: int | None = 0, **more: object) ->
         "duration_ms": 0.0,
         "limit": None,
         "limit_note": None,
+        "full": None,
     }
     return Outcome(data={**data, **more})
 

@@ -53,6 +53,8 @@ class ExecAnswer(Answer):
     duration_ms: float
     limit: Literal["memory", "pids", "disk", "files", "output"] | None
     limit_note: str | None = None
+    full: str | None = None
+    """Why it could write to no file."""
 
     @property
     def failed(self) -> bool:
@@ -96,6 +98,8 @@ def _render(answer: ExecAnswer, timeout_s: float) -> Rendered:
     if cut:
         parts.append(_cut_notice(answer, shown=(_count_lines(head), _count_lines(tail))))
     parts += _ending(answer, timeout_s)
+    if answer.full is not None and answer.limit is None:
+        parts.append(f"[when this began: {plain_content(answer.full)}]")
     details = {
         "exit_code": answer.exit_code,
         "signal": answer.signal,
@@ -103,6 +107,7 @@ def _render(answer: ExecAnswer, timeout_s: float) -> Rendered:
         "cancelled": answer.cancelled,
         "limit": answer.limit,
         "limit_note": answer.limit_note,
+        "full": answer.full,
         "duration_ms": answer.duration_ms,
         "truncated": cut,
         "total_bytes": answer.total_bytes,

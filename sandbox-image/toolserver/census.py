@@ -14,6 +14,7 @@ CLOCK_STEP = 0.1
 DEEPEST = 512
 """Directories within each other; each costs a descriptor."""
 MOST_NAMED = 3
+MOST_LARGE = 3
 _BLOCK = 512
 _SHOWN = 200
 """Characters of a path: one may be longer than any message."""
@@ -39,12 +40,17 @@ class Census:
         self._before = 0
         self._files = 0
         self._unsure: list[str] = []
+        self._held: dict[str, int] = {}
+        """Bytes in each place that lies directly in a counted tree."""
+        self._named: dict[str, int] = {}
+        """Names that changed in each, where they are counted."""
 
     def answer(self) -> dict[str, Any]:
         """Return ``size`` and ``before``, its part from before the session, in bytes; and more.
 
         ``files`` are the names that changed where they are counted, ``unsure`` a few of what could
-        not be looked into.
+        not be looked into, ``largest`` the places that hold most (a path and bytes each) and
+        ``fullest`` those with most names.
         """
         unsure = list(dict.fromkeys(self._unsure))
         more = [f"{len(unsure) - MOST_NAMED} more"] if len(unsure) > MOST_NAMED else []
@@ -53,20 +59,24 @@ class Census:
             "before": self._before,
             "files": self._files,
             "unsure": unsure[:MOST_NAMED] + more,
+            "largest": _most(self._held),
+            "fullest": _most(self._named),
         }
 
     def doubt(self, what: str) -> None:
         """Note something that may hold what nobody can count."""
         self._unsure.append(what[:_SHOWN])
 
-    def add(self, status: os.stat_result) -> None:
-        """Count a file once, however many names it has."""
+    def add(self, status: os.stat_result, place: str = "") -> None:
+        """Count a file once, however many names it has; ``place`` is what holds it, if known."""
         if status.st_nlink != 1 and not stat.S_ISDIR(status.st_mode):
             key = (status.st_dev, status.st_ino)
             if key in self._seen:
                 return
             self._seen.add(key)
         self._size += status.st_blocks * _BLOCK
+        if place:
+            self._held[place] = self._held.get(place, 0) + status.st_blocks * _BLOCK
         if not self._is_new(status):
             self._before += status.st_blocks * _BLOCK
 
@@ -95,15 +105,17 @@ class Census:
             descriptor = os.open(name, _DIRECTORY, dir_fd=above)
             levels.append(_Level(descriptor, shown, []))
             if os.fstat(descriptor).st_dev not in self._skipped:
-                self._list(levels[-1], how)
+                self._list(levels, how)
         except FileNotFoundError:
             return
         except OSError:
             if _can_be_filled(name, above):
                 self.doubt(shown)
 
-    def _list(self, level: _Level, how: tuple[bool, bool]) -> None:
+    def _list(self, levels: list[_Level], how: tuple[bool, bool]) -> None:
         every, as_files = how
+        level = levels[-1]
+        within = levels[1].shown if len(levels) > 1 else ""
         with os.scandir(level.descriptor) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
@@ -113,13 +125,21 @@ class Census:
                 except FileNotFoundError:
                     continue
                 new = self._is_new(status)
-                self._files += new and as_files
+                place = within or f"{level.shown}/{entry.name}"
+                if new and as_files:
+                    self._files += 1
+                    self._named[place] = self._named.get(place, 0) + 1
                 if every or new:
-                    self.add(status)
+                    self.add(status, place)
 
     def _is_new(self, status: os.stat_result) -> bool:
         # The change time cannot be set by a command.
         return status.st_ctime >= self._since - CLOCK_STEP
+
+
+def _most(held: dict[str, int]) -> list[tuple[str, int]]:
+    places = sorted(held.items(), key=lambda item: item[1], reverse=True)
+    return [(place[:_SHOWN], count) for place, count in places[:MOST_LARGE]]
 
 
 def _can_be_filled(name: str, above: int | None) -> bool:

@@ -57,6 +57,8 @@ class Command(Running):
         self._reading = False
         self._drain_timer: int | None = None
         self._left = 0
+        self.full: str | None = None
+        """Why it could write to no file; None where it could."""
 
     def start(
         self,
@@ -179,4 +181,5 @@ class Command(Running):
             **self._ending(),
             "timed_out": self._why == "timeout",
             "cancelled": self._why == "cancelled",
+            "full": self.full,
         }

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 FREE_FLOOR = 256 * 1024 * 1024
 """Bytes that must stay free on a file system shared with the host."""
+FLOOR_WORDS = "less than 256 MiB is free on the host's disk"
 FLOOR_SHARE = 64 * 1024 * 1024
 """What the box must have written before a low floor counts as its doing."""
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MOST_COMMANDS = 64
 """At a time; fewer where the box may have few processes, since each needs some."""
+WRITING = frozenset({"write", "edit", "process_start"})
+"""Requests that are refused where the session may only remove."""
 FORK_RETRY = 0.05
 """Seconds."""
 FORK_TRIES = 100
@@ -116,15 +118,20 @@ class Server:
             self._answer(call, {"error": problem, "code": "unavailable"})
             return
         self._waiting[call] = Command(self._loop, self._config, order=order, number=call)
-        self._begin(call, FORK_TRIES)
+        self._watch.when_counted(lambda: self._begin(call, FORK_TRIES))
 
     def _begin(self, call: int, tries: int) -> None:
         if call not in self._waiting:
             return
-        spare, self._spare = self._spare, None
+        budget = self._watch.budget
+        if budget.closed:
+            del self._waiting[call]
+            self._answer(call, {"error": budget.refusal, "code": "no_space"})
+            return
         try:
-            spare = spare or Spare(self._config)
+            spare = self._take_spare()
             command = self._waiting[call]
+            command.full = budget.refusal if budget.full else None
             command.start(spare, self._link, lowest=self._lowest, on_end=self._ended)
         except BrokenPipeError:
             # Whatever ended it while it waited, a sweep or want of memory, was not about this call.
@@ -135,6 +142,13 @@ class Server:
             self._commands[call] = self._waiting.pop(call)
             self._watch.wake()
             self._refill()
+
+    def _take_spare(self) -> Spare:
+        if self._watch.budget.full:
+            # The one that waits may write.
+            return Spare(self._config, may_write=False)
+        spare, self._spare = self._spare, None
+        return spare or Spare(self._config)
 
     def _begin_later(self, call: int, tries: int, err: OSError) -> None:
         if isinstance(err, BlockingIOError) and tries:
@@ -178,6 +192,19 @@ class Server:
         self._refill()
 
     def _operate(self, call: int, request: dict[str, Any]) -> None:
+        if request.get("kind") in WRITING:
+            self._watch.when_counted(lambda: self._operate_within(call, request), writes=True)
+        else:
+            self._do(call, request)
+
+    def _operate_within(self, call: int, request: dict[str, Any]) -> None:
+        budget = self._watch.budget
+        if budget.full:
+            self._answer(call, {"error": budget.refusal, "code": "no_space"})
+        else:
+            self._do(call, request)
+
+    def _do(self, call: int, request: dict[str, Any]) -> None:
         try:
             if request.get("kind") == "resolve":
                 with as_command(self._config):

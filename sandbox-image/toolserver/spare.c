@@ -98,6 +98,9 @@ static void set_limits(rlim_t file_size, rlim_t open_files) {
         fail("open files");
     limit(RLIMIT_NOFILE, now.rlim_max < open_files ? now.rlim_max : open_files, "open files");
     limit(RLIMIT_FSIZE, file_size, "file size");
+    /* Where nothing may be written at all, a shell is told so by an error, not killed. */
+    if (file_size == 0 && signal(SIGXFSZ, SIG_IGN) == SIG_ERR)
+        fail("file size");
     limit(RLIMIT_CORE, 0, "core size");
 }
 

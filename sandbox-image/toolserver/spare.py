@@ -39,11 +39,17 @@ class Spare:
 
     Without more, it reads nothing and writes to a pipe. ``takes_input`` gives it a pipe to read
     too; a ``terminal`` is all three of its standard streams and its controlling terminal. Either is
-    started when it is asked for, and does not wait beforehand.
+    started when it is asked for, and does not wait beforehand. What may not write can make, shrink
+    and remove files but give none a byte.
     """
 
     def __init__(
-        self, config: Config, *, takes_input: bool = False, terminal: Terminal | None = None
+        self,
+        config: Config,
+        *,
+        takes_input: bool = False,
+        terminal: Terminal | None = None,
+        may_write: bool = True,
     ) -> None:
         """Start it; BlockingIOError when the box may have no more processes."""
         order_read, self._order = os.pipe2(os.O_CLOEXEC)
@@ -57,7 +63,8 @@ class Spare:
             streams = [(os.POSIX_SPAWN_DUP2, terminal.slave, fd) for fd in (0, 1, 2)]
         else:
             theirs, streams = self._pipes(takes_input)
-        ids = (config.uid, config.gid, config.limits.file_size, MAX_OPEN_FILES)
+        file_size = config.limits.file_size if may_write else 0
+        ids = (config.uid, config.gid, file_size, MAX_OPEN_FILES)
         try:
             self.pid = os.posix_spawn(
                 PROGRAM,

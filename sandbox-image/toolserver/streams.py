@@ -77,15 +77,20 @@ class Streams:
         if len(self.terminals()) >= MOST_TERMINALS:
             self._refuse(number, f"{MOST_TERMINALS} terminals are open already; close one first")
             return
+        budget = self._watch.budget
+        if budget.closed:
+            self._refuse(number, budget.refusal)
+            return
+        full = budget.refusal if budget.full else None
         one = TerminalStream(
             self._loop, self._config, link=self._link, number=number, on_end=self._forget
         )
         one.credit(credit)
         try:
-            one.start(order, lowest=lowest)
+            one.start(order, lowest=lowest, full=full)
         except BlockingIOError:
             self._watch.make_room()
-            one.start(order, lowest=lowest)
+            one.start(order, lowest=lowest, full=full)
         self._open[number] = one
         self._watch.wake()
 

@@ -38,15 +38,21 @@ class TerminalStream(Running, Stream):
         Stream.__init__(self, loop, link, number, on_end=on_end)
         Running.__init__(self, loop, config, number)
 
-    def start(self, order: dict[str, Any], *, lowest: Callable[[], int]) -> None:
-        """Start the command on a new terminal; OSError, ValueError or KeyError when it cannot."""
-        command = (order.get("command") or SHELL).encode("utf-8", "surrogateescape")
+    def start(
+        self, order: dict[str, Any], *, lowest: Callable[[], int], full: str | None = None
+    ) -> None:
+        """Start the command on a new terminal; OSError, ValueError or KeyError when it cannot.
+
+        ``full`` is why it may write to no file; the terminal shows it first.
+        """
+        words = (order.get("command") or SHELL) if full is None else _after(full, order)
+        command = words.encode("utf-8", "surrogateescape")
         cwd = order["cwd"].encode("utf-8", "surrogateescape")
         if b"\0" in command or b"\0" in cwd or len(command) > MAX_COMMAND:
             raise ValueError(f"command: text without NUL of at most {MAX_COMMAND} bytes expected")
         size = {name: int(order[name]) for name in ("columns", "rows")}
         self._terminal = Terminal(self._config, **size)
-        spare = Spare(self._config, terminal=self._terminal)
+        spare = Spare(self._config, terminal=self._terminal, may_write=full is None)
         spare.start(command, cwd, self.mark)
         self._follow(spare, lowest)
         self.begin(spare.output)
@@ -91,3 +97,8 @@ class TerminalStream(Running, Stream):
         ending = self._ending()
         told = {name: ending[name] for name in ("exit_code", "signal")}
         self.finish({"data": {**told, "reason": self._why}})
+
+
+def _after(words: str, order: dict[str, Any]) -> str:
+    quoted = words.replace("'", "'\\''")
+    return f"printf '[%s]\\n' '{quoted}' >&2; {order.get('command') or SHELL}"

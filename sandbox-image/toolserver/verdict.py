@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 _UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
 _HOME_HINT = "see `glovebox home list` and `glovebox home rm` on the host"
+SHARE = 20
+"""A place that holds less than this part of the whole is not worth its name."""
 UNMEASURED = "how much was written could not be measured in time"
 
 
@@ -21,6 +26,10 @@ class Use(NamedTuple):
     missing: int
     """Free space that went and was not counted; it is the box's where something is unsure."""
     missing_files: int
+    largest: tuple[tuple[str, int], ...] = ()
+    """The places that hold most of it, and how much."""
+    fullest: tuple[tuple[str, int], ...] = ()
+    """Those with most names, and how many."""
 
     @property
     def size(self) -> int:
@@ -44,7 +53,16 @@ def use_of(answer: dict[str, Any], *, suspected: int, suspected_files: int) -> U
     unsure = tuple(answer["unsure"])
     missing = max(0, suspected - size) if unsure else 0
     missing_files = max(0, suspected_files - answer["files"]) if unsure else 0
-    return Use(size, answer["before"], answer["files"], unsure, missing, missing_files)
+    return Use(
+        size,
+        answer["before"],
+        answer["files"],
+        unsure,
+        missing,
+        missing_files,
+        largest=tuple((place, held) for place, held in answer["largest"]),
+        fullest=tuple((place, count) for place, count in answer["fullest"]),
+    )
 
 
 def disk_words(use: Use, *, own: int, budget: int, assumed: int = 0) -> str:
@@ -63,6 +81,7 @@ def disk_words(use: Use, *, own: int, budget: int, assumed: int = 0) -> str:
             f"{shown_size(use.before)} of it were in the project's home before this session, "
             f"{_HOME_HINT}"
         )
+    parts += _most_in(use.largest, use.size, shown_size)
     return "; ".join(parts)
 
 
@@ -71,7 +90,16 @@ def files_words(use: Use, *, limit: int) -> str:
     words = f"{use.names} of {limit} names in the workspace were made or changed"
     if use.missing_files:
         words += f", as far as can be told while {', '.join(use.unsure)} could not be looked into"
-    return words
+    return "; ".join([words, *_most_in(use.fullest, use.names, str)])
+
+
+def _most_in(
+    places: Iterable[tuple[str, int]], whole: int, shown: Callable[[int], str]
+) -> list[str]:
+    named = ", ".join(
+        f"{place} ({shown(amount)})" for place, amount in places if amount * SHARE >= whole
+    )
+    return [f"most in {named}"] if named else []
 
 
 def shown_size(count: int) -> str:

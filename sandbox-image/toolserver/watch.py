@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import cgroup
 import tree
-from disk import FLOOR_SHARE, DiskUse
-from verdict import UNMEASURED, Use, disk_words, files_words, shown_size, use_of
+from budget import Budget, Found
+from disk import FLOOR_SHARE, FLOOR_WORDS, DiskUse
+from verdict import UNMEASURED, disk_words, files_words, shown_size, use_of
 from worker import Worker
 
 if TYPE_CHECKING:
@@ -23,10 +24,8 @@ TICK = 0.2
 """Seconds between looks while a command runs; a budget is enforced within about five of them."""
 CROWDED_TICKS = 2
 """Looks in a row that must find the box full: a build may fill it for a moment."""
-STEP = 32 * 1024 * 1024
-"""A box over its budget may still run commands, such as ``rm``, that write less than this."""
-FILES_STEP = 1000
-"""The same for files."""
+HOME_STEP = 32 * 1024 * 1024
+"""Bytes written after which it is looked up what the home held before."""
 CLEARING_ROUNDS = 5
 FLOOR_SECONDS = 5.0
 """Between exact looks at a disk that others may have filled."""
@@ -43,8 +42,9 @@ class Watch:
         self._config = config
         self._running = running
         self._disk = DiskUse(config)
-        self._allowed = config.limits.disk
-        self._files_allowed = config.limits.files
+        self.budget = Budget(config.limits)
+        self._queued: list[Callable[[], None]] = []
+        self._counted_for: list[Callable[[], None]] = []
         self._timer = 0
         self._crowded = 0
         self._failed_forks = cgroup.failed_forks()
@@ -52,15 +52,24 @@ class Watch:
         self._held: set[int] = set()
         self._weighing = False
         self._floor_next = 0.0
-        self._floor_before = 0
         self._strays = False
         self._strays_next = 0.0
 
     def wake(self) -> None:
         """Begin to look; to be called whenever a command starts."""
-        self._relent()
         if not self._timer:
             self._timer = self._loop.after(TICK, self._look)
+
+    def when_counted(self, act: Callable[[], None], *, writes: bool = False) -> None:
+        """Call ``act`` when ``budget`` holds: at once, or after an exact count in a full session.
+
+        ``writes`` says that no command does it, so that no other look would follow.
+        """
+        if self.budget.full or (writes and self._is_suspicious()):
+            self._queued.append(act)
+            self._measure()
+        else:
+            act()
 
     def make_room(self) -> None:
         """End the command that holds most processes; what is left of it after that, all of them.
@@ -119,27 +128,27 @@ class Watch:
             self.make_room()
 
     def _look_at_disk(self) -> None:
-        self._relent()
-        suspected, own = self._disk.suspected_bytes(), self._disk.own_bytes()
-        limits = self._config.limits
-        if own > self._allowed:
-            self._over_disk(own, f"{shown_size(own)} of {shown_size(limits.disk)}")
-        elif (
-            suspected > self._allowed
-            or self._disk.suspected_files() > self._files_allowed
-            or self._floor_is_due()
-        ):
+        own = self._disk.own_bytes()
+        if own > self.budget.bytes_allowed:
+            budget = shown_size(self._config.limits.disk)
+            words = f"{shown_size(own)} of {budget} in memory, such as in /tmp"
+            self._take(Found(own, 0, words))
+        elif self._is_beyond() or self._floor_is_due():
             self._measure()
-        elif suspected > STEP and not self._disk.home_is_known and not self._weighing:
+        elif self._home_is_due() and not self._weighing:
             self._weigh_home()
 
-    def _relent(self) -> None:
-        """Go back to the limits themselves once the box was emptied below them."""
-        limits = self._config.limits
-        if self._allowed != limits.disk and self._disk.suspected_bytes() <= limits.disk:
-            self._allowed = limits.disk
-        if self._files_allowed != limits.files and self._disk.suspected_files() <= limits.files:
-            self._files_allowed = limits.files
+    def _is_beyond(self) -> bool:
+        return (
+            self._disk.suspected_bytes() > self.budget.bytes_allowed
+            or self._disk.suspected_files() > self.budget.names_allowed
+        )
+
+    def _home_is_due(self) -> bool:
+        return not self._disk.home_is_known and self._disk.suspected_bytes() > HOME_STEP
+
+    def _is_suspicious(self) -> bool:
+        return self._is_beyond() or self._home_is_due() or self._floor_is_due()
 
     def _floor_is_due(self) -> bool:
         if not self._disk.floor_reached() or time.monotonic() < self._floor_next:
@@ -181,12 +190,15 @@ class Watch:
         if self._measuring:
             return
         self._measuring = True
+        # What ended after this count began is not in it, so who asks meanwhile gets another.
+        self._counted_for, self._queued = self._queued, []
         self._hold()
 
         def measured(answer: dict[str, Any]) -> None:
             self._measuring = False
             self._judge(answer)
             self._release()
+            self._go_on()
 
         try:
             Worker(self._loop, self._config, 0).start(self._disk.measure, measured)
@@ -194,8 +206,21 @@ class Watch:
             self._measuring = False
             self.make_room()
             self._release()
+            self._queued = self._counted_for + self._queued
+            self._counted_for = []
+            if self._queued:
+                self._loop.after(TICK, self._measure)
+
+    def _go_on(self) -> None:
+        """Let those act who waited for the count."""
+        ready, self._counted_for = self._counted_for, []
+        for act in ready:
+            act()
+        if self._queued:
+            self._measure()
 
     def _judge(self, answer: dict[str, Any]) -> None:
+        limits = self._config.limits
         own = self._disk.own_bytes()
         suspected = self._disk.suspected_bytes() - own
         if not self._disk.home_is_known:
@@ -203,28 +228,28 @@ class Watch:
         use = use_of(answer, suspected=suspected, suspected_files=self._disk.suspected_files())
         if use is None:
             # Nobody can say that it was not them.
-            self._over_disk(self._disk.suspected_bytes(), UNMEASURED)
+            size = max(self._disk.suspected_bytes(), limits.disk + 1)
+            self._take(Found(size, 0, UNMEASURED, unsure=True))
             return
-        self._judge_use(use, own)
+        low = use.size > FLOOR_SHARE and self._disk.floor_reached()
+        words = disk_words(use, own=own, budget=limits.disk, assumed=self._disk.home_assumed)
+        self._take(
+            Found(
+                use.size + own,
+                use.names,
+                f"{words}; {FLOOR_WORDS}" if low else words,
+                files_words=files_words(use, limit=limits.files),
+                low=low,
+                unsure=bool(use.unsure),
+            )
+        )
         if not use.unsure:
             self._disk.settle(use.counted, use.files)
 
-    def _judge_use(self, use: Use, own: int) -> None:
-        limits = self._config.limits
-        grown = use.size - self._floor_before > FLOOR_SHARE
-        if use.size + own > self._allowed or (grown and self._disk.floor_reached()):
-            self._floor_before = use.size
-            words = disk_words(use, own=own, budget=limits.disk, assumed=self._disk.home_assumed)
-            self._over_disk(use.size + own, words)
-        elif use.names > self._files_allowed:
-            self._files_allowed = max(limits.files, use.names) + FILES_STEP
-            self._end_all("files", files_words(use, limit=limits.files))
-
-    def _over_disk(self, total: int, note: str) -> None:
-        self._allowed = max(self._config.limits.disk, total) + STEP
-        self._end_all("disk", note)
-
-    def _end_all(self, limit: str, note: str) -> None:
+    def _take(self, found: Found) -> None:
+        limit = self.budget.take(found)
+        if limit is None:
+            return
         for command in self._running():
-            command.end(limit, at_once=True, note=note)
+            command.end(limit, at_once=True, note=self.budget.advice)
         tree.send(tree.commands(tree.processes()), signal.SIGKILL)

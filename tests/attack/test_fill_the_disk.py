@@ -9,12 +9,16 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from orchestrator.schema.request import WriteRequest
 from orchestrator.schema.stream import TerminalSize, TerminalTarget
 from tests.support.boxes import MIB
 from tests.support.budgets import BUDGET, changes
 from tests.support.processes import Started, look
 
 pytestmark = pytest.mark.docker
+
+MOST = 20 * BUDGET
+"""What a fast disk may take before the watch has looked, counted and ended two writers."""
 
 GROWING = (
     "echo started > mark; for i in $(seq 1 60); do head -c 16M /dev/zero > f$i; sleep 0.05; done"
@@ -143,3 +147,68 @@ def test_process_in_the_background_cannot_fill_the_disk(stage, on_disk, beside):
 
     assert (ended["running"], ended["limit"]) == (False, "disk")
     assert left == "none\n"
+
+
+def test_full_box_grows_no_more_however_many_calls_it_makes(stage, on_disk):
+    """Its commands may write to no file; together they get one small room for all else."""
+
+    async def scene(scene):
+        await scene.run(GROWING, 60.0)
+        held = int(await scene.output("du -sm . | cut -f1"))
+        for number in range(30):
+            await scene.run(
+                f"head -c 16M /dev/zero > more{number}; head -c 16M /dev/zero >> f1; "
+                f"cp f1 copy{number}; truncate -s 1G hole{number}"
+            )
+            await scene.box.execute(WriteRequest(f"/workspace/tool{number}", "x" * MIB))
+        return held, int(await scene.output("du -sm . | cut -f1"))
+
+    held, after = stage.play(scene, **changes(on_disk))
+    print("tried inside:", held, after)
+
+    assert held > BUDGET // MIB
+    assert after <= held + 1
+
+
+UNLIMITED = {
+    "mapped-holes": """
+import mmap, os
+file = os.open("hole", os.O_RDWR)
+with mmap.mmap(file, 1 << 30) as memory:
+    for at in range(0, 1 << 30, 1 << 20):
+        memory[at:at + (1 << 20)] = bytes([at >> 20 & 255]) * (1 << 20)
+""",
+    "reserved-beyond-the-end": """
+import ctypes, os, time
+libc = ctypes.CDLL(None, use_errno=True)
+for number in range(64):
+    file = os.open(f"r{number}", os.O_CREAT | os.O_RDWR)
+    libc.fallocate64(file, 1, ctypes.c_int64(0), ctypes.c_int64(16 << 20))
+    time.sleep(0.02)
+""",
+}
+
+
+@pytest.mark.parametrize("way", UNLIMITED)
+def test_full_box_that_grows_past_the_file_limit_runs_nothing_more(stage, on_disk, way):
+    """What a limit on files cannot refuse is found on disk, and then the session is closed."""
+
+    async def scene(scene):
+        script = WriteRequest("/workspace/way.py", UNLIMITED[way])
+        assert (await scene.box.execute(script)).error is None
+        await scene.output("truncate -s 1G hole")
+        await scene.run(GROWING, 60.0)
+        tried = []
+        for _ in range(40):
+            tried.append(await scene.run("python3 way.py; sleep 1", 60.0))
+            if tried[-1].error is not None:
+                break
+        return tried
+
+    tried = stage.play(scene, **changes(on_disk))
+    written = sum(file.stat().st_blocks * 512 for file in on_disk.rglob("*"))
+    print("tried inside:", len(tried), tried[-1].error, written // MIB)
+
+    assert tried[-1].code == "no_space"
+    assert "no command runs any more" in tried[-1].error
+    assert written < MOST

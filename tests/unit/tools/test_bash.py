@@ -113,6 +113,14 @@ def test_every_other_end_is_an_error_that_says_so(fields: dict[str, Any], words:
     assert rendered.is_error
 
 
+def test_command_that_could_only_remove_says_why() -> None:
+    """Also one that succeeded: what it wrote nowhere, it may not have told."""
+    rendered = render("", full="used up; most in /w/a\x1b[2J")
+
+    assert rendered.output == "(no output)\n[when this began: used up; most in /w/a\u241b[2J]"
+    assert not rendered.is_error
+
+
 def test_long_output_names_the_file_that_has_it_all() -> None:
     """The next call can be copied from the notice."""
     rendered = render(

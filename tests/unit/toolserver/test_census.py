@@ -19,7 +19,9 @@ def folder():
 def counted(root, *, every=True, since=0.0):
     census = Census(since, set())
     census.count_tree(str(root), every=every, as_files=True)
-    return census.answer()
+    answer = census.answer()
+    del answer["largest"], answer["fullest"]
+    return answer
 
 
 def counted_by_its_owner(root):
@@ -54,6 +56,23 @@ def test_hard_links_count_once(folder):
     (folder / "again").hardlink_to(folder / "file")
 
     assert counted(folder) == {"size": MIB, "before": 0, "files": 2, "unsure": []}
+
+
+def test_places_that_hold_most_are_named(folder):
+    """Whole directories below the counted one, since one file says little."""
+    (folder / "deep" / "er").mkdir(parents=True)
+    for name in ("deep/er/a", "deep/b", "c"):
+        (folder / name).write_bytes(bytes(MIB))
+    for number in range(5):
+        (folder / f"small{number}").write_bytes(bytes(4096))
+    census = Census(0.0, set())
+    census.count_tree(str(folder), every=True, as_files=True)
+    answer = census.answer()
+
+    named = [place.removeprefix(f"{folder}/") for place, _ in answer["largest"]]
+    assert named[:2] == ["deep", "c"]
+    assert dict(answer["fullest"])[f"{folder}/deep"] == 4
+    assert len(answer["largest"]) == len(answer["fullest"]) == 3
 
 
 def test_links_and_directories_take_room_too(folder):

@@ -4,8 +4,9 @@ from verdict import Use, disk_words, files_words, shown_size, use_of
 MIB = 1024**2
 
 
-def answer(size=10 * MIB, files=5, unsure=(), before=0):
-    return {"size": size, "before": before, "files": files, "unsure": list(unsure)}
+def answer(size=10 * MIB, files=5, unsure=(), before=0, **places):
+    none = {"largest": [], "fullest": []}
+    return {"size": size, "before": before, "files": files, "unsure": list(unsure)} | none | places
 
 
 def test_what_is_counted_is_all_where_all_could_be_counted():
@@ -63,6 +64,16 @@ def test_plain_words_stay_short():
 
     assert disk_words(use, own=0, budget=8 * MIB) == "10.0 MiB of 8.0 MiB"
     assert files_words(use, limit=4) == "5 of 4 names in the workspace were made or changed"
+
+
+def test_words_name_where_most_of_it_is():
+    """Whoever has to make room knows where to begin."""
+    places = {"largest": [["/w/a", 3 * MIB], ["/w/b", MIB], ["/w/d", 1]], "fullest": [["/w/c", 4]]}
+    use = use_of(answer(**places), suspected=0, suspected_files=0)
+
+    words = disk_words(use, own=0, budget=8 * MIB)
+    assert words.endswith("; most in /w/a (3.0 MiB), /w/b (1.0 MiB)")
+    assert files_words(use, limit=4).endswith("; most in /w/c (4)")
 
 
 def test_words_on_files_name_the_doubt():
