@@ -52,6 +52,15 @@ def judge_read(shape: str, span: Span, site: Site, *, shows: bool = True) -> Non
         reading.report("secrets", f"reads a raw disk: {shape}", span)
 
 
+def judge_unpacking(path: str, span: Span, site: Site) -> None:
+    """Report an archive that is unpacked over a home, a system directory or other work."""
+    scope = site.scope
+    if site.setting.remote or scope.inside(path) or places.kind_of(path) == "own":
+        return
+    if DYNAMIC not in path:
+        site.reading.report("persistence", f"unpacks outside the workspace: {path}", span)
+
+
 def _is_own(path: str, scope: Scope) -> bool:
     """Say whether a path under a system directory is the workspace or the caller's home."""
     home = scope.places.home.rstrip("/")

@@ -14,6 +14,7 @@ from orchestrator.shell.quoting import DYNAMIC
 from orchestrator.shell.setting import Environment
 from orchestrator.shell.source import Source
 from orchestrator.shell.standing import Standing
+from orchestrator.shell.words import EXPANSIONS
 
 
 def read_prefix(node: Node, at: Standing) -> Environment:
@@ -80,6 +81,8 @@ def _parts(node: Node, at: Standing) -> tuple[str, Word]:
     name = node.child_by_field_name("name")
     value = node.child_by_field_name("value")
     text = source.of(name) if name is not None else ""
+    if name is not None and name.type == "subscript":
+        _read_subscript(name, at)
     span = source.span(value) if value is not None else source.span(node)
     shape = at.words.text(value) if value is not None else ""
     if _appends(node):
@@ -87,6 +90,15 @@ def _parts(node: Node, at: Standing) -> tuple[str, Word]:
         shape = (old if isinstance(old, str) else DYNAMIC) + shape
     raw = source.of(value) if value is not None else ""
     return text, Word(None if DYNAMIC in shape else shape, raw, span, shape=shape)
+
+
+def _read_subscript(node: Node, at: Standing) -> None:
+    """Read the substitutions in an array's index."""
+    for child in node.children:
+        if child.type in EXPANSIONS:
+            at.words.text(child)
+        else:
+            _read_subscript(child, at)
 
 
 def _appends(node: Node) -> bool:
@@ -103,6 +115,7 @@ def _assign_array(node: Node, array: Node, at: Standing) -> None:
     field = node.child_by_field_name("name")
     if field is None:
         return
+    _read_subscript(field, at)
     name = at.source.of(field)
     old = at.site.scope.lookup(name) if _appends(node) else ()
     before = old if isinstance(old, tuple) else (old,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 
@@ -10,12 +11,16 @@ from orchestrator.shell.invocation import slice_word
 from orchestrator.shell.makefiles import read_makefile
 from orchestrator.shell.output import NOTHING
 from orchestrator.shell.part import Part
+from orchestrator.shell.programs import find_program
 from orchestrator.shell.reading import anchor_in
 from orchestrator.shell.scripts import SHELL, STANDARD_INPUT, report_unread, run_file, run_text
 from orchestrator.shell.setting import Code
 from orchestrator.shell.settings import judge_pair
 from orchestrator.shell.source import Anchor
-from orchestrator.shell.variables import is_harmless_program
+from orchestrator.shell.variables import is_harmless_program, is_plain_shell
+
+_SPLIT_BLANK = re.compile(r"\\[_tnvfr]")
+"""What ``env -S`` takes for a blank between words; taken for one inside quotes too."""
 
 
 def judge_run(part: Part) -> None:
@@ -27,6 +32,12 @@ def judge_run(part: Part) -> None:
     )
     code = Code(part.word.shape, anchor_in(part.word, part.word.shape))
     part.site.nested.shell(code, part.site.inner(part.label, feed=NOTHING).forked())
+
+
+def judge_interpreter(part: Part) -> None:
+    """A program that is given the work's own text, such as the shell that runs recipes."""
+    if not is_plain_shell(part.word.shape):
+        judge_run(part)
 
 
 def judge_checkpoint(part: Part) -> None:
@@ -50,8 +61,10 @@ def judge_split(part: Part) -> None:
     if part.word.value is None:
         report_unread(part.word, part.site)
         return
+    if "${" in part.word.value:
+        report_unread(part.word, part.site)
     try:
-        pieces = shlex.split(part.word.value)
+        pieces = shlex.split(_SPLIT_BLANK.sub(" ", part.word.value))
     except ValueError:
         report_unread(part.word, part.site)
         return
@@ -65,8 +78,10 @@ def judge_script(part: Part) -> None:
 
 
 def judge_module(part: Part) -> None:
-    """A Python module, which may be a program of its own name."""
-    part.site.nested.command([part.word, *part.use.tail], part.site)
+    """A Python module, by the entry of its own name, or by that of a program called like it."""
+    name = f"-m {part.word.shape}"
+    word = replace(part.word, value=name, shape=name) if find_program(name) else part.word
+    part.site.nested.command([word, *part.use.tail], part.site)
 
 
 def judge_config(part: Part) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import dropwhile
 
 from orchestrator.shell.analysis import SimpleCommand, Word
 from orchestrator.shell.builtins import assign, find_builtin
@@ -14,10 +15,11 @@ from orchestrator.shell.output import NOTHING, Output
 from orchestrator.shell.printing import printed, span_of
 from orchestrator.shell.programs import find_program
 from orchestrator.shell.quoting import DYNAMIC
-from orchestrator.shell.reading import MAX_DEPTH, UNSEEN, OverLimitError, anchor_in
+from orchestrator.shell.reading import MAX_DEPTH, UNSEEN, OverLimitError, Reading, anchor_in
 from orchestrator.shell.scripts import SHELL, report_unread, run_file, sources_of
 from orchestrator.shell.setting import Code, Site
 from orchestrator.shell.shells import judge_shell
+from orchestrator.shell.stand_ins import find_stand_in
 from orchestrator.shell.text import judge_word
 from orchestrator.shell.uses import judge_script, judge_use, only_helps
 
@@ -44,6 +46,11 @@ def judge_command(argv: Sequence[Word], site: Site) -> Output:
     name = head.value.rpartition("/")[2]
     if "/" in head.value:
         run_file(SHELL, head, site)
+        copied = find_stand_in(head, site.scope)
+        if copied is not None:
+            name = copied
+            head = replace(head, value=name, shape=name)
+            words = [head, *words[1:]]
     elif not site.setting.no_lookup:
         if name in site.scope.functions and name not in site.setting.calls:
             _record(words, site)
@@ -61,6 +68,7 @@ def judge_command(argv: Sequence[Word], site: Site) -> Output:
     if spec is None:
         _record(words, site)
         _judge_remote(None, words, site)
+        _judge_passed_on(words, site)
         return printed(words, None, site)
     return _judge_known(spec, words, site)
 
@@ -100,6 +108,32 @@ def _judge_known(spec: Spec, words: list[Word], site: Site) -> Output:
     if wraps is not None and (use.tail or wraps.appends):
         return _follow(wraps, use, words=words, site=fork)
     return printed(words, use, site)
+
+
+def _judge_passed_on(words: Sequence[Word], site: Site) -> None:
+    """Report what a program nobody described may be asked to run: ``torify git push``.
+
+    It must begin at the first argument that is no option, or at the next, since an option may take
+    a value; words of a message seldom do.
+    """
+    at = next((i for i, word in enumerate(words) if i and word.shape[:1] != "-"), len(words))
+    starts = range(at, at + 2 if at > 1 else at + 1)
+    found = next((i for i in starts if i < len(words) and _is_program(words[i])), None)
+    if found is None:
+        return
+    tried = Reading(outputs=site.reading.outputs, steps=site.reading.steps)
+    inner = replace(site.forked(), reading=tried)
+    _run_inner(list(words[found:]), Wrap(), label=words[0].shape, site=inner)
+    site.reading.steps = tried.steps
+    for finding in tried.findings.values():
+        reason = f"may be run by {words[0].shape}: {finding.reason}"
+        site.reading.report(
+            finding.risk, reason, finding.span, severity=finding.severity, hint=finding.hint
+        )
+
+
+def _is_program(word: Word) -> bool:
+    return bool(word.value) and find_program((word.value or "").rpartition("/")[2]) is not None
 
 
 def _record(words: Sequence[Word], site: Site) -> None:
@@ -191,6 +225,8 @@ def _follow(wraps: Wrap, use: Invocation, *, words: Sequence[Word], site: Site) 
     for value in use.values(*wraps.placeholder):
         inner = [_replaced(word, value.shape) for word in inner]
     label = " ".join([words[0].shape.rpartition("/")[2], *use.sub])
+    if wraps.sought:
+        inner = list(dropwhile(lambda word: not _is_program(word), inner))
     if wraps.appends and not use.has(*wraps.placeholder):
         inner.append(_unseen(words[0]))
         if len(inner) == 1:

@@ -59,8 +59,9 @@ def _run_shell(effect: Effect, code: Code, site: Site) -> None:
     span = _span(effect, code)
     if not effect.text.strip():
         return
+    if DYNAMIC in effect.text:
+        site.reading.report("opaque", "runs a command of which parts are not in the code", span)
     if effect.text == DYNAMIC:
-        site.reading.report("opaque", "runs a command that is not in the code", span)
         return
     at = code.text.find(effect.text, effect.start, effect.end)
     start = code.anchor.start

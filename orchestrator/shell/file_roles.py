@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orchestrator.shell import places
 from orchestrator.shell.accesses import judge_read, judge_write
 from orchestrator.shell.contents import remember
 from orchestrator.shell.deletes import judge_delete
@@ -48,7 +49,7 @@ def judge_sink(part: Part) -> None:
 def judge_replaced(part: Part) -> None:
     """A file whose old content is lost."""
     judge_written(part)
-    if part.path != "/dev/null":
+    if part.path is None or places.kind_of(part.path) != "harmless":
         part.site.reading.report(
             "destructive", f"the old content of {part.shown} is lost", part.word.span
         )

@@ -43,6 +43,7 @@ ROLES = {
     "encoded": "curl's NAME@FILE, which is sent away",
     "dir": "the directory to work in",
     "run": "a program or shell text that this option makes a harmless tool run",
+    "interpreter": "a program that is given the work's own text, where a plain shell is harmless",
     "shell": "shell text, judged by what it does",
     "here": "shell text for the calling shell",
     "split": "words that the rest of the arguments follow",
@@ -103,6 +104,8 @@ class Rule(Strict):
     """Option to pattern: the option is given with a value in which the pattern is found."""
     piped: bool | None = None
     """Whether something is piped or redirected into it."""
+    runs: str = ""
+    """A pattern found in the first word of the command that it wraps."""
 
 
 class Wrap(Strict):
@@ -134,6 +137,8 @@ class Wrap(Strict):
     """A text that is always replaced, such as ``{}``."""
     unless: Words = ()
     """Options that make it not run anything."""
+    sought: bool = False
+    """Its options take too many forms to list: the command begins at the first known program."""
 
 
 class Examples(Strict):
@@ -199,6 +204,11 @@ class Spec(Strict):
     """It copies between machines; ``host:path`` is elsewhere."""
     unpacks: bool = False
     """It unpacks archives."""
+    unpacks_with: Words = ()
+    """Options without which it does not unpack; it always does where there are none."""
+    into: Words = ()
+    """Options that name the directory it unpacks into; without any it is the last of several
+    operands."""
     decodes: bool = False
     """What it prints is unlike what it reads."""
     dumps: bool = False
@@ -225,6 +235,7 @@ class Spec(Strict):
         """Every option this entry speaks of, shortest first."""
         named = {*self.values, *self.glued, *self.roles, *self.given, *self.until, *self.help}
         named.update(self.deletes_with, self._placeholders(), self.instead)
+        named.update(self.unpacks_with, self.into)
         for rule in self.rules:
             named.update(rule.any, rule.all, rule.none, rule.value)
         if self.wraps is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -38,7 +39,15 @@ def find_program(name: str) -> Spec | None:
     if found is None:
         plain = _VERSION.sub("", name)
         found = programs.get(plain) if plain != name else None
+    if found is None and "*" not in name:
+        found = next((spec for form, spec in _forms() if fnmatchcase(name, form)), None)
     return found
+
+
+@cache
+def _forms() -> list[tuple[str, Spec]]:
+    """Return the entries whose name is a pattern: ``ld-*.so.*``."""
+    return [(name, spec) for name, spec in load_programs().items() if "*" in name]
 
 
 def _tables(folder: str) -> list[Any]:

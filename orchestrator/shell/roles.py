@@ -56,6 +56,7 @@ _JUDGES: dict[str, Callable[[Part], None]] = {
     "form": transfer_roles.judge_form,
     "encoded": transfer_roles.judge_encoded,
     "run": code_roles.judge_run,
+    "interpreter": code_roles.judge_interpreter,
     "checkpoint": code_roles.judge_checkpoint,
     "shell": code_roles.judge_shell_text,
     "here": code_roles.judge_own_text,

@@ -55,6 +55,8 @@ def _patterns_hold(rule: Rule, use: Invocation, facts: Facts) -> bool:
         return False
     if rule.words and not pattern(rule.words).search(facts.words):
         return False
+    if rule.runs and not (use.tail and pattern(rule.runs).search(use.tail[0].shape)):
+        return False
     if rule.operand:
         matcher = pattern(rule.operand)
         if not any(matcher.search(word.shape[:_MAX_OPERAND]) for word in use.operands):

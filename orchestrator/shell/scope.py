@@ -55,6 +55,8 @@ class Scope:
     """Directories that hold what this command fetched; shared, as the disk is."""
     origins: dict[str, Output] = field(default_factory=dict)
     """What is known of a substitution's output that a variable holds."""
+    stand_ins: dict[str, str] = field(default_factory=dict)
+    """Known programs by the paths they were copied or linked to; shared, as the disk is."""
 
     def fork(self) -> Scope:
         """Return a copy whose changes stay its own, files apart."""
@@ -68,6 +70,7 @@ class Scope:
             files=self.files,
             fetched=self.fetched,
             origins=dict(self.origins),
+            stand_ins=self.stand_ins,
         )
 
     def lookup(self, name: str) -> Value:

@@ -16,6 +16,7 @@ import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
 from orchestrator.shell.analysis import Span
+from orchestrator.shell.double_heredocs import part_heredocs
 from orchestrator.shell.mending import Edit, join_lines, part_backticks, part_lines, undo_edits
 
 _MAX_MENDED = 20
@@ -62,6 +63,10 @@ class Source:
         self._starts = None if text.isascii() else _char_starts(text)
 
     def _mend(self) -> None:
+        if self.data.count(b"<<") > 1:
+            data, edits = part_heredocs(self.data)
+            if edits:
+                self._replace(data, edits)
         if b"\\\n" in self.data:
             self._replace(*join_lines(self.data, self.root))
         if b"\n\\" in self.data:

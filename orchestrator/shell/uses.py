@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from orchestrator.shell.analysis import Word
+from orchestrator.shell.accesses import judge_unpacking
+from orchestrator.shell.analysis import Span, Word
 from orchestrator.shell.invocation import Invocation
 from orchestrator.shell.part import Part
 from orchestrator.shell.printing import span_of
@@ -13,6 +14,7 @@ from orchestrator.shell.roles import judge_part
 from orchestrator.shell.rules import Facts, holds
 from orchestrator.shell.scripts import run_file, run_input, sources_of
 from orchestrator.shell.setting import Site
+from orchestrator.shell.stand_ins import note_stand_in
 
 _MAX_WORD = 2_000
 _MAX_LINE = 16_000
@@ -54,7 +56,7 @@ def judge_use(argv: Sequence[Word], use: Invocation, site: Site) -> None:
     if spec.copies:
         _follow_copy(use, site)
     if spec.unpacks:
-        _follow_unpacking(use, site)
+        _follow_unpacking(use, span, site)
     if spec.transfers:
         _follow_transfer(use, site)
     takes_script = spec.script and use.operands
@@ -122,7 +124,9 @@ def _has_inline_code(use: Invocation) -> bool:
 
 
 def _follow_copy(use: Invocation, site: Site) -> None:
-    """Remember that a copy of a fetched file is a fetched file."""
+    """Remember that a copy of a fetched file is a fetched file, and one of a program that program."""
+    for operand in use.operands[:-1]:
+        note_stand_in(operand, use.operands[-1], site.scope)
     if len(use.operands) == 2:
         source, target = (site.scope.absolute(word.shape) for word in use.operands)
         if source is not None and target is not None and source in site.scope.files:
@@ -138,17 +142,23 @@ def _follow_transfer(use: Invocation, site: Site) -> None:
         site.scope.fetched.add(place)
 
 
-def _follow_unpacking(use: Invocation, site: Site) -> None:
-    """Remember that what comes out of a fetched archive was fetched."""
+def _follow_unpacking(use: Invocation, span: Span, site: Site) -> None:
+    """Judge where an archive goes, and remember that what comes out of a fetched one was fetched."""
+    spec = use.spec
+    if spec.unpacks_with and not use.has(*spec.unpacks_with):
+        return
+    folder = next(iter(use.values(*spec.into)), None)
+    if folder is None and not spec.into and len(use.operands) > 1:
+        folder = use.operands[-1]
+    place = site.scope.absolute(folder.shape) if folder is not None else site.scope.cwd
+    if place is not None:
+        judge_unpacking(place, folder.span if folder is not None else span, site)
     archives = [*use.operands, *use.values("-f", "--file")]
     paths = [site.scope.absolute(word.shape) for word in archives]
     contents = [site.scope.files.get(path) for path in paths if path is not None]
     fetched = any(content is not None and content.kind == "download" for content in contents)
-    if fetched or site.setting.feed.kind == "download":
-        folder = next(iter(use.values("-C", "-d", "--directory")), None)
-        place = site.scope.absolute(folder.shape) if folder is not None else site.scope.cwd
-        if place is not None:
-            site.scope.fetched.add(place)
+    if place is not None and (fetched or site.setting.feed.kind == "download"):
+        site.scope.fetched.add(place)
 
 
 def _judge_sending(argv: Sequence[Word], label: str, site: Site) -> None:

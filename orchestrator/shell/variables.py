@@ -24,8 +24,10 @@ class VariableTable(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     harmless: str
+    shells: str
     harmful: dict[str, str]
     runs: tuple[str, ...]
+    interpreters: tuple[str, ...]
     loads: tuple[str, ...]
     configures: tuple[str, ...]
     search: tuple[str, ...]
@@ -58,6 +60,16 @@ def _harmless() -> re.Pattern[str]:
 
 
 @cache
+def _shells() -> re.Pattern[str]:
+    return re.compile(_table().shells.strip())
+
+
+@cache
+def _interpreters() -> re.Pattern[str]:
+    return re.compile("|".join(_table().interpreters))
+
+
+@cache
 def _harmful() -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{name})" for name in _table().harmful))
 
@@ -65,6 +77,11 @@ def _harmful() -> re.Pattern[str]:
 def is_harmless_program(text: str) -> bool:
     """Say whether a pager, editor, compressor or the like is a plain well-known one."""
     return _harmless().search(text) is not None
+
+
+def is_plain_shell(text: str) -> bool:
+    """Say whether a program is a shell as it stands; a pager that is one runs what it is shown."""
+    return _shells().search(text) is not None
 
 
 def judge_variable(name: str, value: Word, site: Site) -> bool:
@@ -79,6 +96,8 @@ def judge_variable(name: str, value: Word, site: Site) -> bool:
     kind = match.lastgroup
     if kind == "runs":
         if is_harmless_program(shape):
+            return False
+        if _interpreters().fullmatch(name) and is_plain_shell(shape):
             return False
         reading.report("remote_code", f"{name} names a program that other programs run", span)
         return True

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from orchestrator.shell.languages import python_calls
 from orchestrator.shell.languages.effect import Effect
+from orchestrator.shell.languages.python_empties import find_emptied
 from orchestrator.shell.languages.python_names import Names
 from orchestrator.shell.quoting import DYNAMIC
 
@@ -53,10 +54,16 @@ def _effects(tree: ast.Module, code: str) -> Iterator[Effect]:
             found = python_calls.judge_import(node)
         else:
             continue
-        start = starts[node.lineno - 1] + node.col_offset
-        end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
+        start, end = _place(node, starts)
         for effect in found:
             yield replace(effect, start=start, end=end)
+    for emptied in find_emptied(nodes, names):
+        yield Effect("destructive", *_place(emptied, starts), reason="empties a file")
+
+
+def _place(node: ast.expr | ast.stmt, starts: list[int]) -> tuple[int, int]:
+    last = (node.end_lineno or node.lineno) - 1
+    return starts[node.lineno - 1] + node.col_offset, starts[last] + (node.end_col_offset or 0)
 
 
 def _line_starts(code: str) -> list[int]:

@@ -32,7 +32,7 @@ _REGEX = (
 )
 _JOINT = re.compile(r"[\s.+~]*+(?:[$@\w\[\]]++\s*+[.+~]\s*+)?")
 """Between strings that are put together: an operator or nothing, or a value between two of them."""
-_GOES_ON = re.compile(r"\s*[.+~]\s*[$@\w(]")
+_GOES_ON = re.compile(r"\s*(?:[.+~]{1,2}|(?=[$\w]))\s*[$@\w(]")
 _INTERPOLATED = re.compile(r"\$\{[^}]*\}|#\{[^}]*\}|(?<!\\)[$@]\w+")
 
 
@@ -178,14 +178,15 @@ def _joined(code: str, at: int, language: Language) -> str:
     stop = _call_end(code, at)
     strings = list(_STRING.finditer(code, at, stop))
     between = [code[one.end() : two.start()] for one, two in pairwise(strings)]
-    if not between or not all(_JOINT.fullmatch(gap) for gap in between):
+    goes_on = bool(strings) and _GOES_ON.match(code, strings[-1].end(), stop) is not None
+    if not (between or goes_on) or not all(_JOINT.fullmatch(gap) for gap in between):
         return ""
     gaps = [code[at : strings[0].start()], *between]
     text = "".join(
         (DYNAMIC if re.search(r"\w", gap) else "") + _content(match[1], match[2], language)
         for gap, match in zip(gaps, strings, strict=True)
     )
-    return text + DYNAMIC if _GOES_ON.match(code, strings[-1].end(), stop) else text
+    return text + DYNAMIC if goes_on else text
 
 
 def _call_end(code: str, at: int) -> int:

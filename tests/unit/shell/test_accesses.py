@@ -37,7 +37,10 @@ def test_write_that_lasts_is_found_by_any_means(writer, path):
     assert risks(writer.format(path)) & {"persistence", "remote_code"}
 
 
-@pytest.mark.parametrize("writer", WRITERS)
+EMPTYING = {'python3 -c \'open("{}","w")\'', "find . -fprint {}"}
+
+
+@pytest.mark.parametrize("writer", [writer for writer in WRITERS if writer not in EMPTYING])
 def test_write_into_the_work_is_fine(writer):
     """Writing files is what the work is."""
     assert risks(writer.format("out/x")) == set()

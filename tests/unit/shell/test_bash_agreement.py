@@ -51,6 +51,8 @@ FIXED = [
     "IFS=:; a=x:y; foo $a",
     "foo a\\\n b",
     "cat <<E\n$(foo a)`bar b`\nE",
+    "foo <<E; bar <<'F' a\nx\nE\ny'z\nF\nbaz b",
+    "foo <<E <<-F && bar c\nx\nE\n\ty\n\tF\nbaz b",
 ]
 
 
