@@ -25,6 +25,7 @@ from urllib3.util.retry import Retry
 from orchestrator.config.assets import asset
 from orchestrator.engine.facts import EngineInfo, parse_info
 from orchestrator.engine.failure import plain_cause, translated
+from orchestrator.engine.patience import seconds_now
 from orchestrator.errors import EngineError, EngineUnavailable
 
 MINIMUM_API = "1.41"
@@ -138,6 +139,13 @@ class _Client(APIClient):
                     status=0,
                     allowed_methods={"GET", "HEAD"},
                 )
+
+    def _set_request_timeout(self, kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Wait as long as the session that asks can."""
+        usual = self.timeout
+        if isinstance(usual, int | float):
+            kwargs.setdefault("timeout", seconds_now(usual))
+        return dict(super()._set_request_timeout(kwargs))  # type: ignore[misc]  # the stubs' gap
 
     def merge_environment_settings(self, url: Any, proxies: Any, *more: Any) -> Any:
         """Check the engine by its own authority, whatever REQUESTS_CA_BUNDLE names for others."""

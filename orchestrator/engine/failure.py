@@ -7,7 +7,9 @@ from contextlib import contextmanager
 
 from docker.errors import APIError, DockerException, StreamParseError
 from urllib3.exceptions import HTTPError as TransportError
+from urllib3.exceptions import TimeoutError as TransportTimeout
 
+from orchestrator.engine.patience import note_silence
 from orchestrator.errors import EngineError, EngineUnavailable
 
 LOOK_CLOSER = "run `glovebox doctor`; it says what is wrong and how to mend it"
@@ -28,6 +30,8 @@ def translated(action: str) -> Iterator[None]:
         raise EngineError(f"{action}: {err}") from err
     # The SDK lets the exceptions of `requests` through; all of them are OSErrors.
     except (OSError, TransportError) as err:
+        if any(isinstance(inner, TimeoutError | TransportTimeout) for inner in _unwrapped(err)):
+            note_silence()
         raise EngineUnavailable(
             f"{action}: the engine stopped answering ({plain_cause(err)})", hint=LOOK_CLOSER
         ) from err

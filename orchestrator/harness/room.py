@@ -15,6 +15,7 @@ from anyio import to_thread
 
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine
+from orchestrator.engine.patience import session_patience
 from orchestrator.harness.box_spec import service_specs
 from orchestrator.harness.closing import Closing
 from orchestrator.harness.engines import hold_engine
@@ -92,20 +93,22 @@ async def open_room(
 ) -> AsyncIterator[Room]:
     """Bring the box up, or move into a warm one; on leaving it is gone, whatever happened inside.
 
-    Where it cannot be removed, ``closing`` tells, by default by ``note``. A claimed box is of
-    ``session`` already.
+    Where it cannot be removed, ``closing`` tells, by default by ``note``; an engine that is silent
+    is waited for once and not step by step. A claimed box is of ``session`` already.
     """
     closing = closing or Closing.noting(note)
-    async with AsyncExitStack() as stack:
-        plan = RoomPlan(options, policy, session)
-        leaving = _Leaving(stack, closing, note)
-        if claim.claimed is not None:
-            yield await _move_in(leaving, plan, claim.claimed)
-        else:
-            room = await _bring_up(leaving, plan, paths)
-            start = f"cold ({claim.why})" if claim.why else "cold"
-            room.posture = _with_start(room.posture, start)
-            yield room
+    with session_patience() as patience:
+        async with AsyncExitStack() as stack:
+            leaving = _Leaving(stack, closing, note)
+            with patience.until_end():
+                plan = RoomPlan(options, policy, session)
+                if claim.claimed is not None:
+                    yield await _move_in(leaving, plan, claim.claimed)
+                else:
+                    room = await _bring_up(leaving, plan, paths)
+                    start = f"cold ({claim.why})" if claim.why else "cold"
+                    room.posture = _with_start(room.posture, start)
+                    yield room
 
 
 @dataclass(frozen=True, slots=True)

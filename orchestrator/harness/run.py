@@ -12,6 +12,7 @@ import anyio
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
+from orchestrator.engine.patience import hurry
 from orchestrator.errors import GloveboxError
 from orchestrator.harness.closing import Closing, Trouble
 from orchestrator.harness.front import FrontDoor
@@ -109,6 +110,7 @@ async def _wind_up(session: Session, outcome: _Outcome) -> RunEnd:
     if (error := outcome.error) is not None:
         _tell(session, type(error).__name__, error.message, error.hint)
     closing = Closing(lambda trouble: _tell_trouble(session, trouble))
+    hurry()
     try:
         changed, commits = await _settle(session, closing)
     except BaseException:

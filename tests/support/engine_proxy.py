@@ -21,6 +21,8 @@ class EngineProxy:
         self._listener: socket.socket | None = None
         self.live = 0
         """Connections that are open now."""
+        self._awake = threading.Event()
+        self._awake.set()
 
     @property
     def url(self) -> str:
@@ -34,8 +36,17 @@ class EngineProxy:
         self._listener.listen(128)
         threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
 
+    def hang(self) -> None:
+        """Take connections and bytes, and answer nothing until ``wake``."""
+        self._awake.clear()
+
+    def wake(self) -> None:
+        """Go on with all that came meanwhile."""
+        self._awake.set()
+
     def cut(self) -> None:
         """Be gone, with all connections."""
+        self._awake.set()
         with self._lock:
             listener, self._listener = self._listener, None
             held, self._open = self._open, []
@@ -59,10 +70,18 @@ class EngineProxy:
                 self.live += 1
                 self._open += [ours, theirs]
             pairs = ((ours, theirs), (theirs, ours))
-            pumps = [threading.Thread(target=_pump, args=pair, daemon=True) for pair in pairs]
+            pumps = [threading.Thread(target=self._pump, args=pair, daemon=True) for pair in pairs]
             for pump in pumps:
                 pump.start()
             threading.Thread(target=self._close, args=(pumps, ours, theirs), daemon=True).start()
+
+    def _pump(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(PIECE):
+                self._awake.wait()
+                target.sendall(data)
+        with suppress(OSError):
+            target.shutdown(socket.SHUT_WR)
 
     def _close(self, pumps: list[threading.Thread], *sockets: socket.socket) -> None:
         for pump in pumps:
@@ -72,14 +91,6 @@ class EngineProxy:
         with self._lock:
             self.live -= 1
             self._open = [sock for sock in self._open if sock not in sockets]
-
-
-def _pump(source: socket.socket, target: socket.socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(PIECE):
-            target.sendall(data)
-    with suppress(OSError):
-        target.shutdown(socket.SHUT_WR)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import traceback
 from functools import partial
@@ -10,6 +11,7 @@ import anyio
 import pytest
 
 from orchestrator.config.settings import Settings
+from orchestrator.engine.patience import END_S, SPENT_S
 from orchestrator.errors import ConfigError
 from orchestrator.harness.run import run_session
 from orchestrator.schema.event import (
@@ -157,6 +159,30 @@ def test_engine_that_goes_after_the_last_word(
     assert (record["status"], record["exit_code"]) == (status, code)
     hints = [event.hint for event in front.of(ErrorRaised) if event.where == "changes"]
     assert hints == ([] if end.readable else [f"they are kept: glovebox diff {end.session}"])
+
+
+@SDK_LEAVES
+@pytest.mark.docker
+@pytest.mark.usefixtures("engine")
+def test_engine_that_answers_nothing_is_waited_for_once(options, paths, front, proxy):
+    """Not at each step of the end; every step is told, and what is left is there to be swept."""
+    front.watch = lambda event: proxy.hang() if event.type == "message_end" and over() else None
+
+    def over():
+        return len(front.of(ToolEnd)) == 1
+
+    end = run(options(BASH, {"text": "made it"}, workspace="copy"), paths, front)
+    proxy.wake()
+
+    told = [event.message for event in front.of(ErrorRaised)] + front.notes
+    waits = [float(found) for line in told for found in re.findall(r"read timeout=([\d.]+)", line)]
+    [record] = chain_of(paths, end.session, "session_end")
+    assert (end.status, end.exit_code, end.readable) == ("failed", 5, False)
+    assert waits[0] == END_S
+    assert len(waits) > 1
+    assert set(waits[1:]) == {SPENT_S}
+    assert record["left"] == [f"box glovebox-{end.session}"]
+    assert any(end.session in note and "glovebox gc" in note for note in front.notes)
 
 
 @pytest.mark.docker
