@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +29,7 @@ from orchestrator.cli.workspace import (
 from orchestrator.errors import UsageError
 from orchestrator.harness.applying import apply_recorded
 from orchestrator.schema.terminal_text import escape_terminal
-from orchestrator.workspace.handover import Applied, read_pieces
+from orchestrator.workspace.handover import Applied, drop_emptied, read_pieces
 from orchestrator.workspace.node import ChangeSet, encode_change
 from orchestrator.workspace.plan import Selection
 from orchestrator.workspace.portions import parse_hunks
@@ -130,13 +131,11 @@ def apply(
         applied = anyio.run(
             lambda: apply_recorded(workspace, changes, selection, paths=place.paths)
         )
-    if as_json:
-        print_json(_encode_applied(changes, applied))
-    else:
-        _tell(changes, applied)
-    if not applied.nothing_left:
-        say([f"the rest waits: glovebox diff {changes.session}"])
-    return place.exit_code(0 if applied.complete else 1)
+        if as_json:
+            print_json(_encode_applied(changes, applied))
+        else:
+            _tell(changes, applied)
+        return place.exit_code(_wind_up(workspace, changes, applied))
 
 
 def _interactive(place: Place, workspace: Workspace, changes: ChangeSet, *, ignored: bool) -> int:
@@ -161,7 +160,16 @@ def _interactive(place: Place, workspace: Workspace, changes: ChangeSet, *, igno
         say([f"nothing was applied; all changes wait: glovebox diff {changes.session}"])
         return 0
     _tell(changes, applied)
-    if not applied.nothing_left:
+    return _wind_up(workspace, changes, applied)
+
+
+def _wind_up(workspace: Workspace, changes: ChangeSet, applied: Applied) -> int:
+    """Drop what is empty by now, or say where the rest is; return the exit code."""
+    if applied.nothing_left:
+        # After all was told: an engine takes its time with a large volume.
+        sys.stdout.flush()
+        anyio.run(drop_emptied, workspace, applied)
+    else:
         say([f"the rest waits: glovebox diff {changes.session}"])
     return 0 if applied.complete else 1
 

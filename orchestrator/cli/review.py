@@ -16,7 +16,13 @@ from orchestrator.errors import EngineUnavailable
 from orchestrator.harness.applying import apply_recorded
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
-from orchestrator.workspace.handover import Applied, discard_changes, read_changes, read_patch
+from orchestrator.workspace.handover import (
+    Applied,
+    discard_changes,
+    drop_emptied,
+    read_changes,
+    read_patch,
+)
 from orchestrator.workspace.node import ChangeSet
 from orchestrator.workspace.opening import load_workspace
 from orchestrator.workspace.plan import Selection
@@ -102,6 +108,8 @@ async def _ask(workspace: Workspace, changes: ChangeSet, paths: Paths, io: RunIo
 async def _apply(workspace: Workspace, changes: ChangeSet, paths: Paths, io: RunIo) -> int:
     applied = await apply_recorded(workspace, changes, Selection(), paths=paths)
     _tell(io, _applied_lines(changes, applied))
+    if applied.nothing_left:
+        await drop_emptied(workspace, applied)
     return 0 if applied.complete else 1
 
 

@@ -16,6 +16,7 @@ from orchestrator.harness.luggage import Luggage
 from orchestrator.harness.plan import RoomPlan
 from orchestrator.sandbox.driver import Lifecycle, RunningBox
 from orchestrator.schema.posture import Posture
+from orchestrator.workspace.at_rest import note_writer
 from orchestrator.workspace.opening import prepare_workspace
 from orchestrator.workspace.workspace import Prepared, Workspace
 
@@ -58,6 +59,9 @@ class Raising:
         )
         spec = replace(plan.box(tenant), image=image.name, owner=owner)
         box = await self.lifecycle.start(spec)
+        if prepared.mode == "copy":
+            # Before the first command: what was read of the files until now no longer holds.
+            await to_thread.run_sync(note_writer, self.paths.work(plan.session))
         note_use(self.paths, image.digest, image.of_digest)
         posture = with_source(await box.probe(), image)
         require_posture(plan.policy, posture)

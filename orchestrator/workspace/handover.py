@@ -6,7 +6,7 @@ Each call holds the session's lock, so that two commands never work on the same 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -15,10 +15,12 @@ from anyio import to_thread
 
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine
+from orchestrator.engine.lease import Lease
 from orchestrator.engine.volumes import frozen, running_with
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.apply import OnStep, Target, commit_changes, finish
+from orchestrator.workspace.at_rest import await_rest, rest_word
 from orchestrator.workspace.branch import NewCommit, commit_on_branch
 from orchestrator.workspace.derived import open_contents
 from orchestrator.workspace.git_patch import patch_chunks
@@ -26,11 +28,11 @@ from orchestrator.workspace.ignored import with_ignored
 from orchestrator.workspace.late_doors import late_door_notes
 from orchestrator.workspace.merging import Sides, bring_together, note_outcome
 from orchestrator.workspace.node import Change, ChangeSet
-from orchestrator.workspace.opening import prepare_workspace
+from orchestrator.workspace.opening import leave_unused, prepare_workspace
 from orchestrator.workspace.patch import PatchForm, Piece, open_patch
 from orchestrator.workspace.plan import Left, Plan, Selection, make_plan
 from orchestrator.workspace.portions import HunkChoice, note_shown, take_portions
-from orchestrator.workspace.record import locked
+from orchestrator.workspace.record import LEASE, locked
 from orchestrator.workspace.repository_base import repository_base
 from orchestrator.workspace.script_details import with_script_details
 from orchestrator.workspace.snapshots_site import after_apply, before_apply
@@ -50,7 +52,9 @@ class Applied:
     left: tuple[Left, ...]
     """Asked for, but still in the box, each with its reason."""
     nothing_left: bool
-    """The session has no changes any more, and its workspace is removed."""
+    """The session has no changes any more; ``drop_emptied`` removes its workspace."""
+    rest: str = ""
+    """That of the changes, see ``ChangeSet``."""
 
     @property
     def complete(self) -> bool:
@@ -78,6 +82,8 @@ async def read_changes(
         site = workspace.site
         still = nullcontext() if ended else frozen(site.engine, site.record.volume)
         with locked(site.folder, wait=True), still:
+            if ended and site.record.mode == "copy":
+                await_rest(site)
             changes = with_script_details(workspace, with_ignored(workspace.changes()))
             late = late_door_notes(site.folder, site.record)
             changes = replace(changes, notes=(*changes.notes, *late))
@@ -171,6 +177,32 @@ async def commit_changes_to_branch(
     return await in_thread(write, workspace.site)
 
 
+async def drop_emptied(workspace: Workspace, applied: Applied) -> None:
+    """Remove the workspace that an apply left empty; the engine may take seconds for it.
+
+    It stays where the session has gone on meanwhile. Whoever is killed in between leaves it to the
+    sweep that runs beside the next start.
+    """
+
+    def drop() -> None:
+        site = workspace.site
+        with locked(site.folder):
+            try:
+                # So that no sweep is at it at the same time.
+                lease = Lease.take(site.folder / LEASE)
+            except BlockingIOError:
+                return
+            with closing(lease):
+                if running_with(site.engine, site.record.volume):
+                    return
+                if not _rests(workspace, applied.rest) and workspace.changes():
+                    return
+                leave_unused(site.folder)
+                workspace.remove()
+
+    await in_thread(drop, workspace.site)
+
+
 async def discard_changes(workspace: Workspace) -> None:
     """Drop the workspace and everything in it; WorkspaceError while the box runs."""
 
@@ -206,11 +238,21 @@ def _carry(
         note_outcome(workspace, outcome)
         finish(target)
     everything = len(plan.changes) == len(shown.changes) and not shown.inside_git
-    # Looked at again before it is removed: the box may have run since the changes were shown.
-    nothing_left = everything and not workspace.changes()
-    if nothing_left:
-        workspace.remove()
-    return Applied(going, plan.left, nothing_left=nothing_left)
+    nothing_left = everything and not _holds_more(workspace, shown, going)
+    return Applied(going, plan.left, nothing_left=nothing_left, rest=shown.rest)
+
+
+def _holds_more(workspace: Workspace, shown: ChangeSet, going: tuple[Change, ...]) -> bool:
+    """Say whether a workspace of which everything was applied has changes all the same.
+
+    The box may have run since they were shown: it is looked at again unless it surely did not.
+    """
+    plain = not any(change.partial or change.merged for change in going)
+    return not (plain and _rests(workspace, shown.rest)) and bool(workspace.changes())
+
+
+def _rests(workspace: Workspace, since: str) -> bool:
+    return bool(since) and rest_word(workspace.site) == since
 
 
 def check_ended(site: Site) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from orchestrator.workspace.tree import Tree
 
 NEVER_SEEN = Signature(0, 0, 0, 0, 0)
 """Of an original that the host does not have as it is; only its content can be compared."""
+
+_END = '"end"\n'
+"""Line after everything that was written in one go; no other line ends so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +65,38 @@ def save_manifest(path: Path, originals: Iterable[Original]) -> None:
     temporary = path.with_suffix(".new")
     with temporary.open("w", encoding="ascii") as file:
         for item in originals:
-            line = {"path": item.path, "node": _fields(item.node), "seen": _fields(item.seen)}
-            file.write(json.dumps(line) + "\n")
-        file.write('"end"\n')
+            file.write(_line(item.path, item))
+        file.write(_END)
     temporary.replace(path)
 
 
-def _fields(item: Node | Signature) -> dict[str, object]:
+def update_manifest(path: Path, now: Mapping[str, Original | None]) -> None:
+    """Add what became of some paths, None for those that are gone; on disk on return.
+
+    Takes as long as there are paths, however many the manifest has. All of it counts or nothing:
+    what is behind the last end mark was cut off, and is taken for not written.
+    """
+    with path.open("r+b") as file:
+        whole = file.seek(0, os.SEEK_END)
+        file.seek(max(0, whole - len(_END)))
+        if file.read() != _END.encode():
+            # Not the end of an update: the next one must not make it one.
+            save_manifest(path, load_manifest(path).values())
+            update_manifest(path, now)
+            return
+        lines = "".join(_line(name, item) for name, item in now.items())
+        file.write((lines + _END).encode("ascii"))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _line(path: str, item: Original | None) -> str:
+    seen = item and node_fields(item.seen)
+    return json.dumps({"path": path, "node": item and node_fields(item.node), "seen": seen}) + "\n"
+
+
+def node_fields(item: Node | Signature) -> dict[str, object]:
+    """Return the fields by name, for JSON."""
     # Not asdict: it copies every value, which for a large tree takes longer than the writing.
     return {name: getattr(item, name) for name in item.__slots__}
 
@@ -75,20 +104,22 @@ def _fields(item: Node | Signature) -> dict[str, object]:
 def load_manifest(path: Path) -> dict[str, Original]:
     """Return the originals by path; WorkspaceError when the file is missing or cut."""
     found: dict[str, Original] = {}
-    ended = False
     try:
-        with path.open(encoding="ascii") as file:
-            for line in file:
-                data = json.loads(line)
-                if data == "end":
-                    ended = True
-                    break
-                item = Original(data["path"], Node(**data["node"]), Signature(**data["seen"]))
-                found[item.path] = item
+        text = path.read_text("ascii")
+        ended = text.rfind(_END)
+        for line in text[: max(ended, 0)].splitlines():
+            data = json.loads(line)
+            if data == "end":
+                continue
+            if data["node"] is None:
+                found.pop(data["path"], None)
+                continue
+            item = Original(data["path"], Node(**data["node"]), Signature(**data["seen"]))
+            found[item.path] = item
     except (OSError, ValueError, TypeError, KeyError) as err:
         raise WorkspaceError(
             f"{path}: the record of the copied files cannot be read: {err}"
         ) from err
-    if not ended:
+    if ended < 0:
         raise WorkspaceError(f"{path}: the record of the copied files is cut short")
     return found

@@ -100,8 +100,7 @@ def unmask(observed: Observed, host: Tree, read: ReadBox, *, spool: Spool) -> Ob
     base, box = dict(observed.base), dict(observed.box)
     for path, node in observed.box.items():
         masked = mask_of(host, path) if node.type == "file" and not node.trouble else None
-        info = host.lstat(path)
-        if masked is None or info is None:
+        if masked is None or (info := host.lstat(path)) is None:
             continue
         real = read_node(host, path, plain_node(host, path, info))
         base[path] = real

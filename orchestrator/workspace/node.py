@@ -107,6 +107,9 @@ class ChangeSet:
     """Findings about the whole, one line each, raw."""
     moved_repositories: tuple[str, ...] = ()
     """Directories, ``""`` for the top, of repositories in which the box moved a branch or HEAD."""
+    rest: str = ""
+    """Stays the same while nothing can have written to the box's files; empty where that is unknown
+    or looking again is cheap."""
 
     def __bool__(self) -> bool:
         """True where there is anything to show."""
@@ -253,7 +256,9 @@ def fingerprint(node: Node) -> str:
 
 def is_git_internal(path: str) -> bool:
     """True for a ``.git`` of any depth and case, and for everything below one."""
-    return any(part.lower() == ".git" for part in path.split("/"))
+    lower = path.lower()
+    # Asked of every name of a tree, and true of few.
+    return ".git" in lower and ".git" in lower.split("/")
 
 
 def encode_change(change: Change) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from orchestrator.workspace.modes import choose_mode
 from orchestrator.workspace.node import WorkspaceMode
 from orchestrator.workspace.overlay import OverlayWorkspace
 from orchestrator.workspace.overlay_work import clear_work
-from orchestrator.workspace.record import WorkspaceRecord, load_record, save_record
+from orchestrator.workspace.record import WorkspaceRecord, load_record, locked, save_record
 from orchestrator.workspace.sweep import sweep
 from orchestrator.workspace.volume_copy import CopyWorkspace
 from orchestrator.workspace.workspace import Prepared, Site, Workspace, WorkspaceSpec
@@ -42,6 +43,10 @@ def prepare_workspace(
     """
     folder = paths.work(spec.session)
     old = load_record(folder)
+    if old is not None and old.warm and not spec.warm:
+        # Marked to be removed, by an apply that took everything or a start that failed.
+        _finish_removal(spec.session, paths=paths, engine=engine)
+        old = None
     if old is not None:
         _check_same(old, spec)
         record = old.model_copy(
@@ -106,6 +111,11 @@ def drop_workspace(session: SessionId, *, paths: Paths, engine: Engine) -> None:
         _drop(session, folder, engine)
     else:
         _KINDS[record.mode](Site(record, folder, engine)).remove()
+
+
+def _finish_removal(session: SessionId, *, paths: Paths, engine: Engine) -> None:
+    with suppress(FileNotFoundError), locked(paths.work(session), wait=True):
+        drop_workspace(session, paths=paths, engine=engine)
 
 
 def leave_unused(folder: Path) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from orchestrator.engine.volumes import copier, create_volume, remove_volume
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.mount import Mount
+from orchestrator.workspace.at_rest import note_writer
 from orchestrator.workspace.contents import CHUNK, read_chunks
 from orchestrator.workspace.node import Limits
 from orchestrator.workspace.record import save_record
@@ -49,6 +50,8 @@ def rebuild_volume(
     except BaseException:
         remove_volume(engine, name)
         raise
+    # Names of volumes come again, what was read of them does not hold again.
+    note_writer(site.folder)
     save_record(site.folder, record.model_copy(update={"volume": name}))
     _sync(site)
     remove_volume(engine, record.volume)

@@ -54,6 +54,13 @@ class Spool:
             digester.update(chunk)
         return digester
 
+    def sizes(self) -> dict[str, int]:
+        """Return the bytes of every content that is kept, by digest."""
+        if not self.directory.exists():
+            return {}
+        with os.scandir(self.directory) as entries:
+            return {entry.name: entry.stat(follow_symlinks=False).st_size for entry in entries}
+
     def path(self, sha256: str) -> Path:
         """Return where a content is, or would be."""
         return self.directory / sha256

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from orchestrator.engine.volumes import copier, create_volume, remove_volume, require_volume
@@ -15,6 +15,7 @@ from orchestrator.errors import WorkspaceError
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
 from orchestrator.workspace.assemble import assemble
+from orchestrator.workspace.at_rest import rest_word
 from orchestrator.workspace.contents import plain_node
 from orchestrator.workspace.git_names import moved_repository
 from orchestrator.workspace.git_settings import command_settings
@@ -26,6 +27,7 @@ from orchestrator.workspace.manifest import (
     Original,
     load_manifest,
     save_manifest,
+    update_manifest,
 )
 from orchestrator.workspace.masking import find_kept, masked_content, unmask
 from orchestrator.workspace.node import (
@@ -37,6 +39,13 @@ from orchestrator.workspace.node import (
     Outcome,
     is_git_internal,
     signature,
+)
+from orchestrator.workspace.picture import (
+    drop_picture,
+    keep_picture,
+    load_picture,
+    save_picture,
+    take_picture,
 )
 from orchestrator.workspace.record import WorkspaceRecord, save_record
 from orchestrator.workspace.spool import Spool
@@ -77,16 +86,18 @@ class CopyWorkspace:
         return Prepared("copy", (mount,), record.uid, record.gid, notices=notices)
 
     def changes(self) -> ChangeSet:
-        """Read the whole volume back and compare it with the manifest."""
+        """Compare the volume with the manifest; read again where it may have been written to."""
         record = self.site.record
+        rest = rest_word(self.site)
         originals = load_manifest(self._manifest)
-        box = self._read_volume(originals)
+        box = self._look(originals, rest)
         manifest = Manifest(originals)
         with open_tree(Path(record.directory)) as host:
             observed = unmask(
                 self._observe(originals, box, host), host, self._read, spool=self._spool
             )
-            return assemble(record, observed, host, baseline=manifest, limits=self.site.limits)
+            found = assemble(record, observed, host, baseline=manifest, limits=self.site.limits)
+        return replace(found, rest=rest)
 
     @contextmanager
     def content(self) -> Iterator[OpenContent]:
@@ -95,18 +106,19 @@ class CopyWorkspace:
 
     def settle(self, outcome: Outcome) -> None:
         """Write applied changes into the manifest as if they had gone in."""
-        originals = load_manifest(self._manifest)
+        now: dict[str, Original | None] = {}
         with open_tree(Path(self.site.record.directory)) as host:
             for path, node in outcome.now.items():
                 info = host.lstat(path)
                 if node is None or info is None:
-                    originals.pop(path, None)
+                    now[path] = None
                 elif path in outcome.merged:
                     # The host is ahead of the box, and must not be taken for what went in.
-                    originals[path] = Original(path, outcome.merged[path], NEVER_SEEN)
+                    now[path] = Original(path, outcome.merged[path], NEVER_SEEN)
                 else:
-                    originals[path] = Original(path, node, signature(info))
-        save_manifest(self._manifest, originals.values())
+                    now[path] = Original(path, node, signature(info))
+        keep_picture(self.site.folder, outcome)
+        update_manifest(self._manifest, now)
 
     def remove(self) -> None:
         """Remove the volume and the folder."""
@@ -152,9 +164,20 @@ class CopyWorkspace:
             raise
         return tuple(f"not copied into the box: {line}" for line in out.left_out)
 
+    def _look(self, originals: Mapping[str, Original], rest: str) -> dict[str, Node]:
+        folder, of = self.site.folder, (self.site.record.volume, rest)
+        self._require_volume()
+        picture = load_picture(folder, self._spool, of=of)
+        if picture is not None:
+            return picture.whole(originals)
+        drop_picture(folder)
+        box = self._read_volume(originals)
+        if rest:
+            save_picture(folder, take_picture(box, originals, self._spool, of=of))
+        return box
+
     def _read_volume(self, originals: Mapping[str, Original]) -> dict[str, Node]:
         record = self.site.record
-        self._require_volume()
         self._spool.clear()
 
         def known(path: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from orchestrator.workspace.handover import (
     apply_changes,
     begin_workspace,
     discard_changes,
+    drop_emptied,
     read_changes,
 )
 from orchestrator.workspace.node import Change, ChangeSet, WorkspaceMode
@@ -90,6 +92,18 @@ def picture(root: Path) -> dict[str, str]:
 
 def play_box(engine: Engine, prepared: Prepared, script: str, *, image: str = BASE) -> str:
     """Run a script as the box's commands would, in a container with the mounts; return output."""
+    with running_box(engine, prepared, script, image=image) as container:
+        code = engine.api.wait(container)["StatusCode"]
+        output: str = engine.api.logs(container).decode()
+    assert code == 0, output
+    return output
+
+
+@contextmanager
+def running_box(
+    engine: Engine, prepared: Prepared, script: str = "exec sleep 60", *, image: str = BASE
+) -> Iterator[str]:
+    """Give a started container with the mounts, in which a script runs; it is gone at the end."""
     host_config = engine.api.create_host_config(
         network_mode="none",
         cap_drop=["ALL"],
@@ -107,12 +121,9 @@ def play_box(engine: Engine, prepared: Prepared, script: str, *, image: str = BA
     )
     try:
         engine.api.start(created["Id"])
-        code = engine.api.wait(created["Id"])["StatusCode"]
-        output: str = engine.api.logs(created["Id"]).decode()
+        yield str(created["Id"])
     finally:
         engine.api.remove_container(created["Id"], force=True, v=True)
-    assert code == 0, output
-    return output
 
 
 def _mount(mount: Mount) -> dict[str, object]:
@@ -165,8 +176,12 @@ class Desk:
     def apply(
         workspace: Workspace, changes: ChangeSet, selection: Selection | None = None
     ) -> Applied:
-        """Apply changes that were looked at before."""
-        return anyio.run(apply_changes, workspace, changes, selection or Selection())
+        """Apply changes that were looked at before; what is empty then is removed."""
+        applied = anyio.run(apply_changes, workspace, changes, selection or Selection())
+        if applied.nothing_left:
+            anyio.run(drop_emptied, workspace, applied)
+            assert not workspace.site.folder.exists()
+        return applied
 
     def clean(self) -> None:
         """Drop all workspaces that are left."""

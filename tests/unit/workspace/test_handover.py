@@ -7,10 +7,17 @@ from pathlib import Path
 import anyio
 import pytest
 
+from orchestrator.engine.lease import Lease
 from orchestrator.errors import WorkspaceError
-from orchestrator.workspace.handover import apply_changes, discard_changes, read_changes
+from orchestrator.workspace.handover import (
+    apply_changes,
+    discard_changes,
+    drop_emptied,
+    read_changes,
+)
 from orchestrator.workspace.plan import Selection
-from tests.support.workspaces import PLAIN_UID, by_path, play_box
+from orchestrator.workspace.record import LEASE
+from tests.support.workspaces import PLAIN_UID, by_path, play_box, running_box
 
 pytestmark = pytest.mark.docker
 
@@ -224,27 +231,14 @@ def test_running_box_can_be_looked_at_but_not_applied(any_desk):
     """Apply and discard wait for the end of the box; a look pauses it and lets it go on."""
     workspace, prepared = any_desk.begin()
     api = any_desk.engine.api
-    mount = prepared.mounts[0]
-    created = api.create_container(
-        workspace.site.record.image,
-        ["bash", "-c", "echo x > seen; exec sleep 60"],
-        user=f"{prepared.uid}:{prepared.gid}",
-        working_dir="/workspace",
-        host_config=api.create_host_config(
-            network_mode="none", binds={mount.source: {"bind": mount.target, "mode": "rw"}}
-        ),
-    )
-    try:
-        api.start(created["Id"])
+    with running_box(any_desk.engine, prepared, "echo x > seen; exec sleep 60") as container:
         while not any_desk.look(workspace):
             pass
-        assert api.inspect_container(created["Id"])["State"]["Status"] == "running"
+        assert api.inspect_container(container)["State"]["Status"] == "running"
         with pytest.raises(WorkspaceError, match="still runs"):
             any_desk.take(workspace)
         with pytest.raises(WorkspaceError, match="still runs"):
             anyio.run(discard_changes, workspace)
-    finally:
-        api.remove_container(created["Id"], force=True)
     assert any_desk.take(workspace).nothing_left
 
 
@@ -314,3 +308,22 @@ def test_more_than_the_budget_comes_out_but_for_what_is_too_much(any_desk):
     (left,) = [change for change in rest.changes if change.refused]
     assert "it is left in the box" in left.refused
     assert {change.path for change in rest.changes} == {"big1", "big2", "big3"}
+
+
+def test_emptied_workspace_stays_while_its_session_goes_on(any_desk):
+    """A box that came up after the apply keeps its files; so does one that is to come up."""
+    workspace, prepared = any_desk.begin()
+    play_box(any_desk.engine, prepared, "echo x > made")
+    applied = anyio.run(apply_changes, workspace, any_desk.look(workspace), Selection())
+    assert applied.nothing_left
+
+    with running_box(any_desk.engine, prepared):
+        anyio.run(drop_emptied, workspace, applied)
+    assert workspace.site.folder.exists()
+    lease = Lease.take(workspace.site.folder / LEASE)
+    anyio.run(drop_emptied, workspace, applied)
+    assert workspace.site.folder.exists()
+    lease.close()
+    play_box(any_desk.engine, prepared, "echo x > later")
+    anyio.run(drop_emptied, workspace, applied)
+    assert set(by_path(any_desk.look(workspace))) == {"later"}

@@ -2,7 +2,13 @@ import pytest
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.contents import plain_node, read_node
-from orchestrator.workspace.manifest import Manifest, Original, load_manifest, save_manifest
+from orchestrator.workspace.manifest import (
+    Manifest,
+    Original,
+    load_manifest,
+    save_manifest,
+    update_manifest,
+)
 from orchestrator.workspace.node import Change, Node, signature
 from orchestrator.workspace.tree import open_tree
 from tests.support.workspaces import write
@@ -24,6 +30,41 @@ def test_manifest_comes_back_as_it_was_saved(tmp_path):
     save_manifest(tmp_path / "m", items)
 
     assert load_manifest(tmp_path / "m") == {"a\udcff": items[0]}
+
+
+@pytest.fixture
+def three(tmp_path):
+    """A manifest of a, b and c, and an original to replace one with."""
+    write(tmp_path / "root", {"a": "1", "b": "2", "c": "3", "d": "4"})
+    save_manifest(tmp_path / "m", [original(tmp_path / "root", name) for name in "abc"])
+    return tmp_path / "m", original(tmp_path / "root", "d")
+
+
+def test_update_replaces_adds_and_removes(three):
+    """The last word on a path counts, in whatever update."""
+    path, new = three
+    before = load_manifest(path)
+
+    update_manifest(path, {"a": None, "b": new, "d": new})
+    update_manifest(path, {"d": None, "a": before["a"]})
+
+    found = load_manifest(path)
+    assert set(found) == {"a", "b", "c"}
+    assert found["a"] == before["a"]
+    assert found["b"].node == new.node
+
+
+@pytest.mark.parametrize("cut", [1, 5, 6, 7, 40])
+def test_update_that_was_cut_off_counts_for_nothing(three, cut):
+    """The apply that wrote it is finished again; a later update does not bring the rest back."""
+    path, new = three
+    before = load_manifest(path)
+    update_manifest(path, {"a": None, "d": new})
+    path.write_bytes(path.read_bytes()[:-cut])
+
+    assert load_manifest(path) == before
+    update_manifest(path, {"b": None})
+    assert set(load_manifest(path)) == {"a", "c"}
 
 
 def original_signature(path):

@@ -3,7 +3,12 @@ import pytest
 
 from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.handover import discard_changes
-from orchestrator.workspace.opening import drop_workspace, load_workspace, volume_name
+from orchestrator.workspace.opening import (
+    drop_workspace,
+    leave_unused,
+    load_workspace,
+    volume_name,
+)
 from orchestrator.workspace.record import load_record
 from tests.support.workspaces import give, play_box
 
@@ -82,3 +87,15 @@ def test_broken_record_can_be_dropped(any_desk):
 
     assert not site.folder.exists()
     assert not any_desk.engine.api.volumes(filters={"name": site.record.volume})["Volumes"]
+
+
+def test_workspace_that_was_to_be_removed_is_begun_anew(any_desk):
+    """A resumed session never goes on in files that a sweep may take away under it."""
+    workspace = any_desk.work("echo x > made")
+    leave_unused(workspace.site.folder)
+
+    again, prepared = any_desk.begin(workspace.site.record.session)
+
+    assert "made" not in play_box(any_desk.engine, prepared, "ls")
+    assert not again.site.record.warm
+    assert not load_record(again.site.folder).warm
