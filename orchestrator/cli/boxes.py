@@ -111,6 +111,8 @@ def gc(as_json: Json = False) -> None:
         sys.stdout.write(f"removed the home of {escape_terminal(project)}, which is gone\n")
     for session in swept.warm:
         sys.stdout.write(f"removed what a dead pool had prepared as {session}\n")
+    for session in swept.unbegun:
+        sys.stdout.write(f"removed what the killed start of session {session} had prepared\n")
     for pool in swept.pools:
         sys.stdout.write(f"removed the files of pool {pool}, which is over\n")
     for session in swept.placeholders:

@@ -37,6 +37,11 @@ class Paths:
         return self.state / "work" / session
 
     @property
+    def beginnings(self) -> Path:
+        """What announces sessions that have no file yet."""
+        return self.state / "beginnings"
+
+    @property
     def homes(self) -> Path:
         """What is known of the volumes that are projects' homes."""
         return self.state / "homes"

@@ -14,6 +14,7 @@ from orchestrator.engine.client import connect
 from orchestrator.engine.containers import FoundContainer, find_containers
 from orchestrator.engine.labels import BOX
 from orchestrator.errors import UsageError
+from orchestrator.harness.beginnings import remove_unbegun
 from orchestrator.harness.pool.channel import pool_directory
 from orchestrator.harness.pool.remains import remove_remains
 from orchestrator.sandbox.docker_driver import DockerLifecycle
@@ -39,6 +40,8 @@ class Swept:
     """Workspaces of dead pools, which no session had taken."""
     pools: tuple[str, ...]
     """Pools that are over, whose files were removed."""
+    unbegun: tuple[SessionId, ...]
+    """Killed starts, whose workspaces were removed before anything ran in them."""
     placeholders: tuple[SessionId, ...] = ()
     """Killed sessions of mode ``bind`` whose empty directories in people's projects were removed."""
 
@@ -90,6 +93,7 @@ async def sweep_boxes(paths: Paths) -> Swept:
     try:
         boxes = await DockerLifecycle(engine).reap()
         warm = await to_thread.run_sync(remove_unclaimed, paths, engine)
+        unbegun = await to_thread.run_sync(remove_unbegun, paths, engine)
         applies = await to_thread.run_sync(recover, paths, engine)
         tidied = await to_thread.run_sync(
             lambda: tidy_dead_binds(paths, engine, at_rest=lambda session: _at_rest(session, paths))
@@ -106,6 +110,7 @@ async def sweep_boxes(paths: Paths) -> Swept:
         tuple(homes),
         tuple(warm),
         tuple(pools),
+        tuple(unbegun),
         tuple(tidied),
     )
 

@@ -16,6 +16,7 @@ from anyio import to_thread
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine
 from orchestrator.engine.patience import session_patience
+from orchestrator.harness.beginnings import Beginning, remove_unbegun
 from orchestrator.harness.box_spec import service_specs
 from orchestrator.harness.closing import Closing
 from orchestrator.harness.engines import hold_engine
@@ -55,6 +56,8 @@ class Room:
     """Images of the services beside the box, by name."""
     workspace: Workspace
     lifecycle: Lifecycle
+    beginning: Beginning
+    """What announces the session until it has a file."""
     found: ChangeSet | None = None
     """What the box changed, once it has ended."""
 
@@ -142,7 +145,7 @@ class _Leaving:
 
 async def _move_in(leaving: _Leaving, plan: RoomPlan, claimed: Claimed) -> Room:
     """Return the room around a warm box; who claimed it closes what belongs to it."""
-    await leaving.sweep(claimed.lifecycle, partial(remove_unclaimed, claimed.paths, claimed.engine))
+    await leaving.sweep(claimed.lifecycle, partial(_sweep, claimed.paths, claimed.engine))
     leaving.end_box(claimed.lifecycle, claimed.session)
     services = await leaving.serve(plan, claimed.engine, claimed.box)
     claimed.used = True
@@ -156,6 +159,7 @@ async def _move_in(leaving: _Leaving, plan: RoomPlan, claimed: Claimed) -> Room:
         box=claimed.box,
         workspace=claimed.workspace,
         lifecycle=claimed.lifecycle,
+        beginning=claimed.beginning,
     )
 
 
@@ -166,15 +170,21 @@ async def _bring_up(leaving: _Leaving, plan: RoomPlan, paths: Paths) -> Room:
     held = await to_thread.run_sync(hold_engine, paths, os.environ)
     leaving.stack.callback(held.close)
     engine, lifecycle = held.engine, held.lifecycle
-    await leaving.sweep(lifecycle, partial(remove_unclaimed, paths, engine))
+    await leaving.sweep(lifecycle, partial(_sweep, paths, engine))
     for line in await to_thread.run_sync(recover, paths, engine):
         note(escape_terminal(line))
     digest = await lifecycle.image_digest(plan.image)
     raising = Raising(plan, paths, engine, lifecycle, note)
-    workspace, prepared = await raising.prepare()
+    beginning = Beginning.announce(session, paths)
+    try:
+        workspace, prepared = await raising.prepare()
+    except BaseException:
+        beginning.release()
+        raise
     for line in prepared.notices:
         note(escape_terminal(line))
-    unused = _Unused(session, paths, engine, closing=leaving.closing, used=_resumes(options))
+    resumes = _resumes(options)
+    unused = _Unused(beginning, session, paths, engine, closing=leaving.closing, used=resumes)
     leaving.stack.enter_context(unused)
     leaving.end_box(lifecycle, session)
     box, posture = await raising.start(prepared)
@@ -190,13 +200,20 @@ async def _bring_up(leaving: _Leaving, plan: RoomPlan, paths: Paths) -> Room:
         box=box,
         workspace=workspace,
         lifecycle=lifecycle,
+        beginning=beginning,
     )
+
+
+def _sweep(paths: Paths, engine: Engine) -> None:
+    remove_unclaimed(paths, engine)
+    remove_unbegun(paths, engine)
 
 
 @dataclass(slots=True)
 class _Unused:
     """Drops a new workspace whose box never came up: there can be nothing in it."""
 
+    beginning: Beginning
     session: SessionId
     paths: Paths
     engine: Engine
@@ -211,6 +228,7 @@ class _Unused:
         if not self.used:
             with self.closing.step(f"workspace of session {self.session}"):
                 drop_unused(self.session, paths=self.paths, engine=self.engine)
+        self.beginning.release()
 
 
 def _resumes(options: RunOptions) -> bool:

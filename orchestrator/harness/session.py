@@ -298,6 +298,7 @@ def begin_record(
     """Begin or take up the session's chain, with all that it runs under."""
     brought = _luggage(project.options, room, project)
     record.start(policy, room.image_digest, room.posture, model=model, brought=brought)
+    room.beginning.over()
 
 
 def _luggage(options: RunOptions, room: Room, project: ProjectImage) -> dict[str, Any]:

@@ -100,3 +100,24 @@ def test_a_session_that_runs_cannot_be_resumed_beside_it(world):
 
     assert second.code == 1
     assert str(process.pid) in second.err
+
+
+@pytest.mark.timeout(400)
+def test_start_that_is_killed_at_any_step_leaves_nothing_that_gc_does_not_find(world):
+    """A folder is removed, or belongs to a session that can be resumed."""
+    model = world.script(bash("echo x > made"), {"text": "done"})
+    steps = {"unbegun": 0, "begun": 0}
+    for step in range(1, 120, 4):
+        died = world.run(str(step), "run", "x", "-m", model, module="tests.support.killed_at")
+        if died.code == 0:
+            break
+        swept = world.run("gc")
+        assert swept.code == 0, swept.err
+        begun = {path.stem.rpartition("_")[2] for path in world.state.glob("sessions/*/*.jsonl")}
+        work = world.state / "work"
+        left = {path.name for path in work.iterdir()} if work.exists() else set()
+        assert left <= begun, step
+        announced = world.state / "beginnings"
+        assert not announced.exists() or not [p for p in announced.iterdir() if p.name[0] != "."]
+        steps["begun" if left else "unbegun"] += "killed start" in swept.out or bool(left)
+    assert min(steps.values()) > 0, steps

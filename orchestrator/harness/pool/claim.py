@@ -13,6 +13,7 @@ from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine
 from orchestrator.engine.images import image_digest
 from orchestrator.errors import BoxError, GloveboxError
+from orchestrator.harness.beginnings import Beginning
 from orchestrator.harness.box_spec import Tenant, require_posture
 from orchestrator.harness.closing import Closing
 from orchestrator.harness.engines import EngineHold, hold_engine
@@ -153,9 +154,15 @@ class Claimant:
         if not await lifecycle.answers(offer.session, PULSE_S):
             raise BoxError("the warm box did not answer")
         # Last: from here on the workspace is the session's own.
-        workspace = await to_thread.run_sync(
-            lambda: settle_in(offer.session, paths=self._paths, engine=engine)
-        )
+        beginning = Beginning.announce(offer.session, self._paths)
+        try:
+            workspace = await to_thread.run_sync(
+                lambda: settle_in(offer.session, paths=self._paths, engine=engine)
+            )
+        except BaseException:
+            # It is marked as nobody's still.
+            beginning.over()
+            raise
         return Claimed(
             session=offer.session,
             held=held,
@@ -164,6 +171,7 @@ class Claimant:
             posture=offer.posture,
             image_digest=digest,
             lease=offer.lease,
+            beginning=beginning,
             paths=self._paths,
         )
 

@@ -10,6 +10,7 @@ from anyio import to_thread
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine
 from orchestrator.engine.lease import Lease
+from orchestrator.harness.beginnings import Beginning
 from orchestrator.harness.closing import Closing
 from orchestrator.harness.engines import EngineHold
 from orchestrator.sandbox.docker_driver import DockerLifecycle
@@ -31,6 +32,7 @@ class Claimed:
     posture: Posture
     image_digest: Digest
     lease: Lease
+    beginning: Beginning
     paths: Paths
     used: bool = False
     """True once a room was made of it: its changes are kept then."""
@@ -55,6 +57,7 @@ class Claimed:
                 if not self.used:
                     await self._drop(closing)
             finally:
+                self.beginning.release()
                 self.lease.close()
                 self.held.close()
 
