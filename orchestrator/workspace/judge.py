@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import posixpath
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -10,12 +12,13 @@ from orchestrator.workspace.globs import PathGlobs
 from orchestrator.workspace.host_effects import effect_on_host, gained_execution
 from orchestrator.workspace.node import PERMISSIONS, Change, Limits, Node, is_git_internal
 from orchestrator.workspace.plain_repositories import MEANING, PlainRepositories
+from orchestrator.workspace.windows_names import literal_names, other_readings
 
 STAGING_PREFIX = ".glovebox-apply-"
 """Names at the top of the host's directory that belong to a running apply."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rules:
     """Everything a verdict on a change depends on."""
 
@@ -25,6 +28,28 @@ class Rules:
     limits: Limits
     on_host: Callable[[str], bool]
     """Whether the host holds a file or a link of that path now."""
+
+    @functools.cached_property
+    def _names(self) -> frozenset[str]:
+        effects = (globs.patterns for _, globs in self.effects)
+        return literal_names(
+            itertools.chain(self.protected.patterns, self.hidden.patterns, *effects)
+        )
+
+    def guarded_by_windows(self, path: str) -> str:
+        """Return in words which protected or hidden path Windows opens for this one, if any."""
+        readings = other_readings(path, self._names)
+        if readings is None:
+            return "Windows may open any of many paths for this name"
+        for one in readings:
+            if self.protected.covers(one) or self.hidden.covers(one):
+                return f"Windows opens {one!r} for this name"
+        return ""
+
+    def effect(self, path: str) -> str:
+        """Return what on a host would run or obey the file; empty where nothing is known to."""
+        readings = (path, *(other_readings(path, self._names) or ()))
+        return next((word for one in readings if (word := effect_on_host(one, self.effects))), "")
 
 
 def judge(changes: Iterable[Change], rules: Rules) -> tuple[Change, ...]:
@@ -39,14 +64,15 @@ def judge(changes: Iterable[Change], rules: Rules) -> tuple[Change, ...]:
 
 def _judge_one(change: Change, rules: Rules, plain: PlainRepositories) -> Change:
     in_plain_sight = change.new is not None and plain.own(change.path)
-    effect = "" if change.kind == "deleted" else effect_on_host(change.path, rules.effects)
+    effect = "" if change.kind == "deleted" else rules.effect(change.path)
+    other = rules.guarded_by_windows(change.path)
     effect = effect or (MEANING if in_plain_sight else gained_execution(change))
     return replace(
         change,
-        protected=in_plain_sight or rules.protected.covers(change.path),
+        protected=in_plain_sight or bool(other) or rules.protected.covers(change.path),
         runs_on_host=effect,
         refused=_refusal(change, rules),
-        notes=_notes(change.new),
+        notes=(*_notes(change.new), *([other] if other else ())),
     )
 
 

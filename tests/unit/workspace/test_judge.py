@@ -54,6 +54,45 @@ def test_protected_path_is_flagged_at_any_depth():
     assert not judged("sub/.vscodex/a", protected=[".vscode/**"]).protected
 
 
+@pytest.mark.parametrize(
+    "path",
+    [".envrc.", ".ENVRC ", "sub/.envrc::$DATA", ".envrc:x", "ENVRC~1", ".vscode./tasks.json",
+     "sub\\.vscode\\tasks.json", "VSCODE~2/tasks.json", ".e\u200cnvrc", ".github/WORKFL~1/ci.yml",
+     "en0a1b~5", "GITHUB~1/workflows /ci.yml"],
+)  # fmt: skip
+def test_name_that_windows_opens_as_a_protected_one_is_protected(path):
+    """Whatever file system it comes to; what the name is taken for is said."""
+    change = judged(path, protected=[".envrc", ".vscode/**", ".github/workflows/**"])
+
+    assert change.protected
+    assert change.runs_on_host
+    assert "\u200c" in path or any("Windows opens" in note for note in change.notes)
+
+
+def test_name_that_windows_may_take_for_too_many_is_protected():
+    """Nobody can look at each."""
+    path = "/".join([*["GITHUB~1"] * 9, "WORKFL~1", "x"])
+
+    assert judged(path, protected=[".github/workflows/**"]).protected
+
+
+@pytest.mark.parametrize("path", ["envrc", "ENVRC~", "notes~1", "a.envrc", "x ", "VSCODX~1/a"])
+def test_name_that_windows_takes_for_no_protected_one_is_not(path):
+    """Odd names are not protected for being odd."""
+    change = judged(path, protected=[".envrc", ".vscode/**"])
+
+    assert not change.protected
+    assert change.notes == ()
+
+
+def test_other_name_of_a_hidden_path_asks_for_a_yes():
+    """It is a file of its own here, and would replace the hidden one elsewhere."""
+    change = judged("ENV~1", hidden=["**/.env"])
+
+    assert change.protected
+    assert not change.refused
+
+
 def test_own_hook_directory_of_the_repository_runs_on_the_host():
     """core.hooksPath makes any directory one of hooks."""
     assert judged("tools/gh/pre-commit", hooks=["tools/gh"]).runs_on_host == "git hook"
