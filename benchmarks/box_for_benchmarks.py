@@ -19,7 +19,7 @@ UID = 1000
 
 
 @asynccontextmanager
-async def open_box() -> AsyncIterator[Executor]:
+async def open_box(*, exec_record: bool = True) -> AsyncIterator[Executor]:
     """Give a running box with the shipped image; it is gone afterwards."""
     engine = connect()
     image = ensure_sandbox_image(engine, lambda _: None)
@@ -32,6 +32,7 @@ async def open_box() -> AsyncIterator[Executor]:
         gid=UID,
         workdir="/workspace",
         mounts=(Mount("tmpfs", "", "/workspace", size=256 * 1024**2),),
+        exec_record=exec_record,
     )
     try:
         yield await lifecycle.start(spec)

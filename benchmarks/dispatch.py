@@ -22,9 +22,10 @@ from orchestrator.audit.signer import Signer
 from orchestrator.config.assets import asset
 from orchestrator.confirmation.answers import NobodyConfirmer
 from orchestrator.dispatch.dispatcher import Dispatcher
+from orchestrator.dispatch.execs import Execs
 from orchestrator.dispatch.judge import Judge
 from orchestrator.dispatch.output import OutputFilter
-from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.evaluate import evaluate, evaluate_command
 from orchestrator.policy.load import load_policy
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.schema.event import Event
@@ -91,6 +92,13 @@ async def main() -> None:
             context=ToolContext("/workspace"),
             output=output,
             observe=_ignore,
+            execs=Execs(
+                lambda request: evaluate_command(policy, request),
+                audit=audit,
+                output=output,
+                observe=_ignore,
+                unexpected="report",
+            ),
         )
         bare: list[float] = []
         whole: list[float] = []

@@ -26,6 +26,7 @@ from orchestrator.schema.event import (
     SessionStart,
     ToolEnd,
     ToolStart,
+    UnexpectedExec,
     encode_event,
 )
 from orchestrator.schema.terminal_text import escape_terminal, wrap_cells
@@ -33,6 +34,8 @@ from orchestrator.schema.terminal_text import escape_terminal, wrap_cells
 GUTTER = "  │ "
 SHOWN_LINES = 12
 """Lines of a call's output that progress shows; the model and the session have all of it."""
+SHOWN_WORDS = 300
+"""Characters of an unexpected program and its arguments."""
 WIDE = 200
 """Columns where there is no screen to ask, and the most that a line of output is given."""
 MIN_WIDTH = 20
@@ -92,6 +95,8 @@ class Progress:
                 )
             case ToolEnd():
                 self._output(event)
+            case UnexpectedExec():
+                self._line("yellow", _unexpected_line(event))
             case Retry():
                 seconds = event.delay_ms / 1000
                 self._line("yellow", f"  retry {event.attempt} in {seconds:.1f} s: {event.reason}")
@@ -149,6 +154,12 @@ def _session_line(event: SessionStart) -> str:
     held = sum(1 for value in event.posture.get("controls", {}).values() if value)
     policy = event.policy.get("name", "")
     return f"box up · {event.model} · policy {policy} · {held} controls proved"
+
+
+def _unexpected_line(event: UnexpectedExec) -> str:
+    shown = " ".join(event.argv) or event.path or "a program that cannot be read"
+    ended = "; all that the call started was ended" if event.ended else ""
+    return f"  unexpected: it started {shown[:SHOWN_WORDS]} ({event.reason}){ended}"
 
 
 def _arguments_line(event: ToolStart) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import anyio
 
+from orchestrator.dispatch.execs import Execs, hearing
 from orchestrator.dispatch.judge import Judge, NeedsApprovalError, refusal_text
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.processes import Processes
@@ -30,6 +31,7 @@ from orchestrator.schema.request import (
     file_access,
     request_subject,
 )
+from orchestrator.tools.plain import plain_content
 from orchestrator.tools.tool import ArgumentError, Rendered, Tool, ToolContext
 
 NO_OBJECT = "The arguments are not a JSON object, or are nested too deep; send them again whole."
@@ -62,8 +64,10 @@ class Dispatcher:
         context: ToolContext,
         output: OutputFilter,
         observe: Observer,
+        execs: Execs,
     ) -> None:
         """``tools`` by name; everything a call may touch goes through ``executor``."""
+        self._execs = execs
         self._tools = tools
         self._executor = executor
         self._judge = judge
@@ -180,8 +184,11 @@ class Dispatcher:
     async def _execute(self, ready: _Ready, started: float) -> ToolResult:
         call, request = ready.call, ready.request
         stream = self._output.stream(lambda text: self._observe(ToolUpdate(call.id, text)))
+        watched = self._execs.watch(call, request)
         try:
-            outcome = await self._executor.execute(request, on_output=stream.feed)
+            outcome = await self._executor.execute(
+                request, on_output=stream.feed, on_execs=hearing(watched)
+            )
         except anyio.get_cancelled_exc_class():
             self._audit.append("outcome", {"call": call.id, "tool": call.name, "cancelled": True})
             raise
@@ -192,9 +199,12 @@ class Dispatcher:
         stream.flush()
         outcome = self._processes.settle(request, outcome)
         rendered = self._render(ready, outcome)
+        if watched is not None and watched.ended_for:
+            rendered = replace(rendered, output=_with_cause(rendered.output, watched.ended_for))
         result = self._result(call, rendered)
         duration_ms = (time.perf_counter() - started) * 1000
-        body = outcome_body(result, duration_ms=duration_ms, data=outcome.data)
+        execs = watched.settle() if watched is not None else None
+        body = outcome_body(result, duration_ms=duration_ms, data=outcome.data, execs=execs)
         self._audit.append("outcome", self._output.scrub_data(body))
         self._end(result, self._output.scrub_data(rendered.details), started)
         return result
@@ -235,6 +245,10 @@ class PartialBatchError(Exception):
         super().__init__(str(stop))
         self.results = results
         self.stop = stop
+
+
+def _with_cause(output: str, ended_for: str) -> str:
+    return f"{output}\n[what it started: {plain_content(ended_for)}]"
 
 
 def _waiting(call: ToolCall) -> ToolResult:

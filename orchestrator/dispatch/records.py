@@ -74,9 +74,16 @@ def refusal_body(
 
 
 def outcome_body(
-    result: ToolResult, *, duration_ms: float, data: Mapping[str, Any]
+    result: ToolResult,
+    *,
+    duration_ms: float,
+    data: Mapping[str, Any],
+    execs: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return how it ended; the output by digest and size, its plain facts by value."""
+    """Return how it ended; the output by digest and size, its plain facts by value.
+
+    ``execs`` are the fields about what a command started, see ``Watched``.
+    """
     text = result.output.encode("utf-8", "replace")
     facts = (
         "exit_code",
@@ -96,4 +103,5 @@ def outcome_body(
         "output_bytes": len(text),
         "facts": {name: data[name] for name in facts if name in data},
         "duration_ms": round(duration_ms),
+        **(execs or {}),
     }

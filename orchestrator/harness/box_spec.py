@@ -60,6 +60,7 @@ def box_spec(
         runtime=sandbox.runtime,
         joined=bool(policy.services),
         read_only_root=sandbox.read_only_root,
+        exec_record=sandbox.exec_record,
         read_roots=policy.read_roots,
         environment=dict(tenant.environment),
     )

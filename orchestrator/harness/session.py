@@ -23,6 +23,7 @@ from orchestrator.config.settings import Settings
 from orchestrator.confirmation.gate import Confirmer
 from orchestrator.credentials.store import KeyStore
 from orchestrator.dispatch.dispatcher import Dispatcher
+from orchestrator.dispatch.execs import Execs
 from orchestrator.dispatch.judge import Judge
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.errors import AuditError, ConfigError
@@ -49,7 +50,7 @@ from orchestrator.loop.agent_loop import AgentLoop, Speech
 from orchestrator.model.client import ModelClient
 from orchestrator.model.factory import open_model
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.evaluate import evaluate, evaluate_command
 from orchestrator.prompts.build import PromptFacts, system_prompt
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.schema.event import ErrorRaised, Observer, Retry, SessionStart
@@ -233,6 +234,13 @@ def _dispatcher(parts: _Parts, confirmer: Confirmer) -> Dispatcher:
         context=ToolContext(WORKDIR, policy.limits.command_time),
         output=parts.output,
         observe=observe,
+        execs=Execs(
+            lambda request: evaluate_command(policy, request),
+            audit=audit,
+            output=parts.output,
+            observe=observe,
+            unexpected=policy.unexpected,
+        ),
     )
 
 

@@ -103,6 +103,7 @@ def combine(
         models_allow=tuple(globs for _, globs in table.given("models.allow")),
         models_in_box=table.one("models.in_box", _deny_wins, "deny"),
         read_roots=table.common("files.read_roots", ()),
+        unexpected=table.one("commands.unexpected", _end_wins, "report"),
         audit_sign=table.one("audit.sign", any, True),
         origins=_with_models(table),
     )
@@ -118,6 +119,7 @@ def _sandbox(table: _Table) -> SandboxSettings:
         disk=table.one("sandbox.disk", min, 10 * _GIB),
         file_size=table.one("sandbox.file_size", min, 4 * _GIB),
         read_only_root=table.one("sandbox.read_only_root", any, True),
+        exec_record=table.one("sandbox.exec_record", any, True),
         tmpfs=_tmpfs(table),
         home=table.one("sandbox.home", _session_wins, "session"),
         project_image=table.one("sandbox.project_image", _never_wins, "ask"),
@@ -198,6 +200,10 @@ def _with_models(table: _Table) -> dict[str, Origin]:
 
 def _deny_wins(votes: Sequence[str]) -> str:
     return "deny" if "deny" in votes else "allow"
+
+
+def _end_wins(ways: Sequence[str]) -> str:
+    return "end" if "end" in ways else "report"
 
 
 def _session_wins(homes: Sequence[str]) -> str:

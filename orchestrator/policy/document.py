@@ -43,6 +43,7 @@ Control = Literal[
     "no_devices",
     "expected_mounts",
     "disk_watch",
+    "exec_record",
     "runtime_not_known_bad",
     "gvisor",
 ]
@@ -89,6 +90,8 @@ class Sandbox(Section):
     """Largest file a command may write."""
     read_only_root: bool | None = None
     """The image's files cannot be changed."""
+    exec_record: bool | None = None
+    """Programs that commands start are recorded, where the kernel can do it."""
     tmpfs: Mapping[BoxPath, Size] | None = None
     """Scratch directories in memory, and their sizes."""
     home: Literal["session", "project"] | None = None
@@ -209,6 +212,9 @@ class Commands(Section):
     """Votes by risk class."""
     rules: tuple[CommandRule, ...] | None = None
     """Rules; the strictest that matches wins."""
+    unexpected: Literal["report", "end"] | None = None
+    """What happens when a command starts a program that would have been asked about: it is
+    reported, or everything that the command started is ended as well."""
 
 
 class Network(Section):

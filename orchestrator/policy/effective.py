@@ -43,6 +43,7 @@ class SandboxSettings:
     disk: int
     file_size: int
     read_only_root: bool
+    exec_record: bool
     tmpfs: Mapping[str, int]
     home: Literal["session", "project"]
     project_image: Literal["ask", "deny"]
@@ -130,6 +131,8 @@ class EffectivePolicy:
     """One list of globs a layer that has one; a model must match in each."""
     models_in_box: Literal["allow", "deny"]
     read_roots: tuple[str, ...]
+    unexpected: Literal["report", "end"]
+    """What a command's start of a program that was not foreseen leads to."""
     audit_sign: bool
     origins: Mapping[str, Origin] = field(default_factory=dict)
     """By dotted key: what decided a setting."""

@@ -31,13 +31,16 @@ def evaluate(
     try:
         return _decide(policy, request, tool=tool, read=read)
     except Exception as err:  # noqa: BLE001 - the gate fails closed, whatever broke in it
-        return Decision(
-            effect="deny",
-            rule="gate-error",
-            layer=FLOOR,
-            reason=f"the gate failed on this call: {type(err).__name__}: {str(err)[:200]}",
-            hint="write it in a simpler form; please report this as a bug",
-        )
+        return _broken(err)
+
+
+def evaluate_command(policy: EffectivePolicy, request: ExecRequest) -> Decision:
+    """Return the decision on a command line alone, whatever tool would run it; never raises."""
+    try:
+        votes, risks = _on_command(policy, request, analyse)
+        return count(votes, risks=risks)
+    except Exception as err:  # noqa: BLE001 - the gate fails closed, whatever broke in it
+        return _broken(err)
 
 
 def _decide(policy: EffectivePolicy, request: Request, *, tool: str, read: Reader) -> Decision:
@@ -58,6 +61,16 @@ def _decide(policy: EffectivePolicy, request: Request, *, tool: str, read: Reade
         # To look at, list or signal what was started before reaches nothing new.
         votes, risks = [], ()
     return count([*votes, *on_tool], risks=risks)
+
+
+def _broken(err: Exception) -> Decision:
+    return Decision(
+        effect="deny",
+        rule="gate-error",
+        layer=FLOOR,
+        reason=f"the gate failed on this call: {type(err).__name__}: {str(err)[:200]}",
+        hint="write it in a simpler form; please report this as a bug",
+    )
 
 
 def _on_command(

@@ -14,12 +14,14 @@ from orchestrator.sandbox.driver import BoxSpec, BoxStream, OnOutput, PathRefuse
 from orchestrator.sandbox.frames import MAX_MESSAGE
 from orchestrator.sandbox.posture import posture_of
 from orchestrator.sandbox.results import Findings
+from orchestrator.schema.exec_record import OnExecs
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import Posture
 from orchestrator.schema.request import (
     ExecRequest,
     FileRequest,
     ProcessLook,
+    ProcessStart,
     Request,
     WriteRequest,
     to_wire,
@@ -44,7 +46,13 @@ class Box:
         self._calls = calls
         self._facts = facts
 
-    async def execute(self, request: Request, *, on_output: OnOutput | None = None) -> Outcome:
+    async def execute(
+        self,
+        request: Request,
+        *,
+        on_output: OnOutput | None = None,
+        on_execs: OnExecs | None = None,
+    ) -> Outcome:
         """Run one request; raises BoxError only when the box itself fails."""
         if isinstance(request, WriteRequest) and len(request.content) > MAX_CONTENT:
             return Outcome(
@@ -58,7 +66,13 @@ class Box:
             seconds = request.look.wait_s
         else:
             on_output, seconds = None, FILE_TIME_S
-        return await self._call(to_wire(request), on_output=on_output, seconds=seconds)
+        starts = isinstance(request, ExecRequest | ProcessStart)
+        return await self._call(
+            to_wire(request),
+            on_output=on_output,
+            seconds=seconds,
+            on_execs=on_execs if starts else None,
+        )
 
     async def resolve(self, request: FileRequest) -> str:
         """Return where the request's path lands; raises PathRefusedError where it lands nowhere."""
@@ -89,9 +103,14 @@ class Box:
         return stream
 
     async def _call(
-        self, body: dict[str, Any], *, on_output: OnOutput | None, seconds: float
+        self,
+        body: dict[str, Any],
+        *,
+        on_output: OnOutput | None,
+        seconds: float,
+        on_execs: OnExecs | None = None,
     ) -> Outcome:
-        call = self._calls.send(body, on_output)
+        call = self._calls.send(body, on_output, on_execs)
         try:
             with anyio.move_on_after(seconds + MARGIN_S):
                 await call.done.wait()

@@ -12,18 +12,21 @@ from orchestrator.sandbox.driver import OnOutput
 from orchestrator.sandbox.frames import (
     CANCEL,
     CREDIT,
+    EXECS,
     MAX_CALLS,
     OPEN,
     OUTPUT,
     REQUEST,
     RESULT,
+    STOP,
     U32,
     WINDOW,
     Frame,
 )
 from orchestrator.sandbox.link import Link
-from orchestrator.sandbox.results import parse_answer, wire_bytes
+from orchestrator.sandbox.results import parse_answer, parse_execs, wire_bytes
 from orchestrator.sandbox.streams import OpenedStream, target_body
+from orchestrator.schema.exec_record import OnExecs
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.stream import StreamTarget
 
@@ -85,6 +88,10 @@ class Call:
             raise RuntimeError("outcome() before done")
         return self.answer
 
+    def slip(self, err: Exception) -> None:
+        """Raise this from ``outcome``; the first one stays."""
+        self._slip = self._slip or err
+
     def _say(self, text: str) -> None:
         if not text or self._on_output is None or self._slip is not None:
             return
@@ -102,6 +109,8 @@ class Calls:
         """``latest`` is the number of the last call that an earlier owner of the box made."""
         self._link: Link | None = None
         self._open: dict[int, Call | OpenedStream] = {}
+        self._watched: dict[int, OnExecs] = {}
+        """Who hears what a call's command starts, after its outcome too."""
         self.latest = latest
         self.failure: BoxError | None = None
 
@@ -114,13 +123,20 @@ class Calls:
         """Name the connection that requests go out on."""
         self._link = link
 
-    def send(self, body: dict[str, Any], on_output: OnOutput | None = None) -> Call:
+    def send(
+        self,
+        body: dict[str, Any],
+        on_output: OnOutput | None = None,
+        on_execs: OnExecs | None = None,
+    ) -> Call:
         """Send one request; raises where the box is gone already."""
         link = self._usable()
         call = Call(self.latest, str(body["kind"]), on_output)
         if call.credit:
             body = {**body, "credit": call.credit}
         self._open[call.number] = call
+        if on_execs is not None:
+            self._watched[call.number] = on_execs
         link.send(call.number, REQUEST, wire_bytes(body))
         return call
 
@@ -139,6 +155,9 @@ class Calls:
 
     def take(self, frame: Frame) -> None:
         """Act on a frame; raises BoxError for one that fits nothing."""
+        if frame.kind == EXECS:
+            self._take_execs(frame)
+            return
         call = self._open.get(frame.call)
         if call is None:
             raise BoxError(f"box: answered call {frame.call}, which is not open")
@@ -155,6 +174,32 @@ class Calls:
             del self._open[frame.call]
         else:
             raise BoxError(f"box: frame of kind {frame.kind} for a call")
+
+    def _take_execs(self, frame: Frame) -> None:
+        if not 0 < frame.call <= self.latest:
+            raise BoxError(f"box: told of what call {frame.call} started, which was never made")
+        report = parse_execs(frame.payload)
+        on_execs = self._watched.get(frame.call)
+        if report.last:
+            self._watched.pop(frame.call, None)
+        if on_execs is None:
+            return
+        try:
+            end = on_execs(report)
+        # Raised here it would tear the connection; whoever waits for the call gets it instead.
+        except Exception as err:  # noqa: BLE001
+            self._slip(frame.call, err)
+            end = True
+        if end and self._link is not None:
+            self._link.send(frame.call, STOP)
+
+    def _slip(self, number: int, err: Exception) -> None:
+        call = self._open.get(number)
+        if isinstance(call, Call):
+            call.slip(err)
+        else:
+            # Nobody waits; without a record of what starts nothing more may start.
+            self.fail(BoxError(f"box: what its commands start cannot be recorded: {err}"))
 
     def fail(self, failure: BoxError) -> None:
         """End every call; the first reason stays the one that is told."""

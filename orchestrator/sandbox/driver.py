@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from orchestrator.schema.exec_record import OnExecs
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.mount import Mount
 from orchestrator.schema.outcome import Outcome
@@ -54,6 +55,8 @@ class BoxSpec:
     joined: bool = False
     """True where other containers are to share the box's network."""
     read_only_root: bool = True
+    exec_record: bool = True
+    """Every program that a command starts is recorded, where the kernel can do it."""
     read_roots: tuple[str, ...] = ()
     """Further directories that file tools may read."""
     environment: dict[str, str] = field(default_factory=dict)
@@ -74,8 +77,18 @@ class PathRefusedError(Exception):
 class Executor(Protocol):
     """A running box. Calls may overlap; cancelling the awaiting task cancels the call."""
 
-    async def execute(self, request: Request, *, on_output: OnOutput | None = None) -> Outcome:
-        """Run one request; raises BoxError only when the box itself fails."""
+    async def execute(
+        self,
+        request: Request,
+        *,
+        on_output: OnOutput | None = None,
+        on_execs: OnExecs | None = None,
+    ) -> Outcome:
+        """Run one request; raises BoxError only when the box itself fails.
+
+        ``on_execs`` hears of every program that a command starts, and of what it left running after
+        the outcome too; what came before the outcome is told before it.
+        """
         ...
 
     async def resolve(self, request: FileRequest) -> str:

@@ -34,6 +34,8 @@ OPEN = 11
 DATA = 12
 END = 13
 RESIZE = 14
+EXECS = 15
+STOP = 16
 MORE = 0x80
 
 BULK = frozenset({DATA, END})

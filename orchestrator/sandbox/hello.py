@@ -63,6 +63,7 @@ def hello_bytes(
             "spill_dir": SPILL_DIRECTORY,
             "read_roots": list(spec.read_roots),
             "writable": list(writable_places(spec)),
+            "exec_record": spec.exec_record,
             "environment": command_environment(spec, image_environment),
             "limits": {
                 "file_size": limits.file_size,

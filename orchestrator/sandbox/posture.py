@@ -166,6 +166,10 @@ def _disk_watch(seen: _Seen) -> str:
     return _within(found.file_size_limit, limits.file_size)
 
 
+def _exec_record(seen: _Seen) -> str:
+    return seen.found.exec_record
+
+
 def _runtime_not_known_bad(seen: _Seen) -> str:
     # Told as empty means judged and found clean; not told means not judged.
     return seen.told.get(FLAWS, "versions not told")
@@ -219,6 +223,7 @@ _JUDGES: dict[str, Callable[[_Seen], str]] = {
     "no_devices": _no_devices,
     "expected_mounts": _expected_mounts,
     "disk_watch": _disk_watch,
+    "exec_record": _exec_record,
     "runtime_not_known_bad": _runtime_not_known_bad,
     "gvisor": _gvisor,
 }

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from orchestrator.errors import BoxError
+from orchestrator.schema.exec_record import ExecReport, ExecSeen
 from orchestrator.schema.outcome import Outcome
 
 Text = Annotated[str, StringConstraints(max_length=256 * 1024)]
@@ -32,7 +33,7 @@ class _Exec(_Answer):
     total_lines: Count
     spill: Line | None
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)]
-    limit: Literal["memory", "pids", "disk", "files", "output"] | None
+    limit: Literal["memory", "pids", "disk", "files", "output", "policy"] | None
     limit_note: Line | None = None
     full: Line | None = None
 
@@ -160,6 +161,8 @@ class Findings(_Answer):
     devices: Annotated[list[Line], Field(max_length=100)]
     shown: Annotated[dict[str, Line], Field(max_length=100)]
     version: Line
+    exec_record: Line
+    """Why nothing is recorded; empty where it is."""
     refused: Annotated[dict[str, bool], Field(max_length=40)]
 
 
@@ -167,7 +170,7 @@ class _Ending(_Answer):
     running: bool
     exit_code: int | None
     signal: int | None
-    limit: Literal["memory", "pids", "disk", "files"] | None
+    limit: Literal["memory", "pids", "disk", "files", "policy"] | None
     limit_note: Line | None = None
     duration_ms: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -192,6 +195,22 @@ class _Listed(_Ending):
 
 class _ProcessList(_Answer):
     processes: Annotated[list[_Listed], Field(max_length=100)]
+
+
+class _Started(_Answer):
+    pid: Count
+    parent: Count
+    path: Line
+    argv: Annotated[list[Line], Field(max_length=1000)]
+    cut: bool
+    unreadable: bool
+
+
+class _Execs(_Answer):
+    execs: Annotated[list[_Started], Field(max_length=MANY)]
+    unlisted: Count
+    overflow: bool
+    last: bool
 
 
 _Read = Annotated[_TextRead | _ImageRead | _BinaryRead | _EmptyRead, Field(discriminator="type")]
@@ -238,6 +257,24 @@ def parse_answer(kind: str, payload: bytes) -> Outcome:
             f"box: {kind} answered wrongly at {where or 'data'}: {first['msg']}"
         ) from err
     return Outcome(data=data.model_dump(exclude_unset=True))
+
+
+def parse_execs(payload: bytes) -> ExecReport:
+    """Return what an EXECS frame tells; raises BoxError for one of another shape."""
+    try:
+        told = _Execs.model_validate_json(payload)
+    except ValidationError as err:
+        first = err.errors(include_url=False, include_input=False)[0]
+        raise BoxError(f"box: told wrongly of started programs: {first['msg']}") from err
+    return ExecReport(
+        tuple(
+            ExecSeen(item.pid, item.parent, item.path, tuple(item.argv), item.cut, item.unreadable)
+            for item in told.execs
+        ),
+        unlisted=told.unlisted,
+        overflow=told.overflow,
+        last=told.last,
+    )
 
 
 def _word(value: object, limit: int) -> str:

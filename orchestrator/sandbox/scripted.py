@@ -24,6 +24,7 @@ from orchestrator.sandbox.driver import (
 from orchestrator.sandbox.scripted_files import MemoryFiles
 from orchestrator.sandbox.scripted_processes import MemoryProcesses
 from orchestrator.sandbox.scripted_stream import ScriptedStream
+from orchestrator.schema.exec_record import ExecReport, ExecSeen, OnExecs
 from orchestrator.schema.ids import Digest, SessionId, digest_of
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import CONTROLS, Posture
@@ -41,6 +42,8 @@ class Reply:
     """How long it runs; a shorter time-out ends it."""
     failure: BoxError | None = None
     """Raised in place of an outcome: the box is gone."""
+    execs: tuple[tuple[str, ...], ...] = ()
+    """Arguments of the programs that it starts, the program's name first."""
     echoes: bool = False
     """On a terminal or in the background: gives back what is typed, and ends at Ctrl-D."""
 
@@ -63,6 +66,16 @@ def exec_outcome(output: str = "", exit_code: int | None = 0, **more: object) ->
         "full": None,
     }
     return Outcome(data={**data, **more})
+
+
+def _report(reply: Reply) -> ExecReport:
+    return ExecReport(
+        tuple(
+            ExecSeen(pid, parent=1, path=f"/usr/bin/{argv[0]}", argv=argv)
+            for pid, argv in enumerate(reply.execs, start=2)
+        ),
+        last=True,
+    )
 
 
 class ScriptedBox:
@@ -95,13 +108,19 @@ class ScriptedBox:
         """Return the files as they are now, by absolute path."""
         return self._files.files
 
-    async def execute(self, request: Request, *, on_output: OnOutput | None = None) -> Outcome:
+    async def execute(
+        self,
+        request: Request,
+        *,
+        on_output: OnOutput | None = None,
+        on_execs: OnExecs | None = None,
+    ) -> Outcome:
         """Answer one request."""
         self._check_running()
         self.requests.append(request)
         await lowlevel.checkpoint()
         if isinstance(request, ExecRequest):
-            return await self._run(request, on_output)
+            return await self._run(request, on_output, on_execs)
         if isinstance(request, FileRequest):
             return self._files.handle(request)
         if isinstance(request, ProcessStart):
@@ -151,8 +170,12 @@ class ScriptedBox:
         for stream in self.streams:
             stream.fail(BoxError("box: it was stopped"))
 
-    async def _run(self, request: ExecRequest, on_output: OnOutput | None) -> Outcome:
+    async def _run(
+        self, request: ExecRequest, on_output: OnOutput | None, on_execs: OnExecs | None
+    ) -> Outcome:
         reply = self._reply(request.command)
+        if on_execs is not None and on_execs(_report(reply)):
+            return exec_outcome(exit_code=None, signal=9, limit="policy")
         await anyio.sleep(min(reply.seconds, request.timeout_s))
         if reply.seconds > request.timeout_s:
             return exec_outcome(exit_code=None, signal=15, timed_out=True)

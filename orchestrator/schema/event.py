@@ -125,6 +125,22 @@ class ToolUpdate(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class UnexpectedExec(Event):
+    """A command started a program that policy would have asked about, and its text did not show."""
+
+    type: ClassVar[str] = "unexpected_exec"
+    call: str
+    argv: tuple[str, ...]
+    path: str
+    risks: tuple[str, ...]
+    rule: str
+    layer: str
+    reason: str
+    ended: bool
+    """Policy had everything ended that the command started."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolEnd(Event):
     """A tool call is over: ``output`` is what the model reads, ``details`` what a person may."""
 

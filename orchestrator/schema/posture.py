@@ -52,6 +52,11 @@ CONTROLS: Mapping[str, Control] = {
         "look for mounts and hooks in the configuration of the engine and its runtime",
     ),
     "disk_watch": Control("writes are watched, and files have a largest size", _PLAIN),
+    "exec_record": Control(
+        "every program that a command starts is recorded",
+        "leave sandbox.exec_record at true, and use runc or crun on Linux 5.5 or later; gVisor "
+        "cannot do it",
+    ),
     "runtime_not_known_bad": Control(
         "runtime and containerd without a published way out",
         "install the distribution's security updates for runc and containerd, or use runsc",

@@ -25,6 +25,7 @@ LIMITS = {
     "pids": "the process limit of the box was reached",
     "disk": "the disk budget of the box was used up",
     "files": "too many files were made or changed to be read back",
+    "policy": "it started a program that policy does not allow unasked",
     "output": "it printed more than one command may",
 }
 
@@ -51,7 +52,7 @@ class ExecAnswer(Answer):
     total_lines: int
     spill: str | None
     duration_ms: float
-    limit: Literal["memory", "pids", "disk", "files", "output"] | None
+    limit: Literal["memory", "pids", "disk", "files", "output", "policy"] | None
     limit_note: str | None = None
     full: str | None = None
     """Why it could write to no file."""

@@ -67,7 +67,7 @@ class EndingAnswer(Answer):
     running: bool
     exit_code: int | None
     signal: int | None
-    limit: Literal["memory", "pids", "disk", "files"] | None
+    limit: Literal["memory", "pids", "disk", "files", "policy"] | None
     limit_note: str | None = None
     duration_ms: float
 

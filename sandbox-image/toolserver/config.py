@@ -39,6 +39,8 @@ class Config(NamedTuple):
     environment: dict[str, str]
     """The whole environment of a command."""
     limits: Limits
+    exec_record: bool
+    """Whether the programs that commands start are recorded."""
 
 
 class InvalidHelloError(ValueError):
@@ -57,6 +59,7 @@ def parse_config(hello: dict[str, Any]) -> Config:
             uid=int(hello["uid"]),
             gid=int(hello["gid"]),
             environment={str(name): str(value) for name, value in hello["environment"].items()},
+            exec_record=bool(hello["exec_record"]),
             limits=Limits(**{name: int(hello["limits"][name]) for name in Limits._fields}),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as err:

@@ -8,6 +8,9 @@ when one is mounted and over stdio otherwise:
 
 - host: REQUEST (JSON), then CREDIT (u32: bytes of OUTPUT it will take) as it reads, CANCEL at most
   once. Server: OUTPUT (bytes) within the credit, then exactly one RESULT (JSON).
+- the server at any time, with the number of the call that started the command: EXECS (JSON
+  ``{"execs": […], "unlisted": n, "overflow": bool, "last": bool}``), the programs that it started; the host
+  may say STOP to have everything ended that the call started, what outlived it too.
 - the socket's first frame is TOKEN, the secret that came in over stdio.
 
 A stream carries bytes both ways under a number like a call's; the host counts from 1, the box from
@@ -48,6 +51,8 @@ OPEN = 11
 DATA = 12
 END = 13
 RESIZE = 14
+EXECS = 15
+STOP = 16
 MORE = 0x80
 
 BULK = frozenset({DATA, END})

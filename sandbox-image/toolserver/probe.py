@@ -40,6 +40,7 @@ def facts(request: dict[str, Any], config: Config) -> dict[str, Any]:
         "disk_limit": config.limits.disk,
         "disk_places": _disk_places(config),
         "file_size_limit": _file_size(),
+        "exec_record": str(request["exec_record"]),
         "refused": {name: _refused(attempt) for name, attempt in _ATTEMPTS.items()},
     }
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from link import Link
     from loop import Loop
     from running import Running
+    from witness import Witness
 
 MOST_RUNNING = 16
 MOST_ENDED = 16
@@ -56,7 +57,9 @@ class Processes:
         *,
         answer: Callable[[int, dict[str, Any]], None],
         lowest: Callable[[], int],
+        witness: Witness,
     ) -> None:
+        self._witness = witness
         self._loop = loop
         self._config = config
         self._answer = answer
@@ -131,7 +134,7 @@ class Processes:
         terminal = Terminal(self._config) if request.get("terminal") else None
         process = Background(self._loop, self._config, call)
         try:
-            spare = Spare(self._config, takes_input=True, terminal=terminal)
+            spare = Spare(self._config, witness=self._witness, takes_input=True, terminal=terminal)
             process.start(spare, (command, cwd), self._lowest)
         except BrokenPipeError as err:
             raise ProcessRefusedError("it was killed before it began", "failed") from err

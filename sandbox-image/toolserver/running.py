@@ -70,6 +70,7 @@ class Running:
     def _follow(self, spare: Spare, lowest: Callable[[], int]) -> None:
         """Take over a spare that was started with this command's mark."""
         self._spare = spare
+        spare.follow(self.number)
         self._lowest = lowest
         self._oom_kills = OOM.recent()
         self._loop.on_exit(spare.pid, self._exited)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import errno
 import importlib
 import json
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
 import cgroup
 import operations
+import tree
 from command import Command, Order
-from frames import CANCEL, CREDIT, OPEN, REQUEST, RESULT, U32
+from frames import CANCEL, CREDIT, OPEN, REQUEST, RESULT, STOP, U32
 from privilege import as_command
+from running import NO_PROCESS
 from spare import MAX_COMMAND, Spare
-from tree import FIRST_MARK
 from watch import Watch
+from witness import Witness
 from worker import Worker
 
 if TYPE_CHECKING:
@@ -46,6 +49,7 @@ class Server:
         self._waiting: dict[int, Command] = {}
         self._workers: dict[int, Worker] = {}
         self._spare: Spare | None = None
+        self._witness = Witness(loop, config, wanted=config.exec_record)
         self._latest = 0
         self._most = min(MOST_COMMANDS, (cgroup.pids_limit() or MOST_COMMANDS * 4) // 4)
         self._processes: Processes | None = None
@@ -57,6 +61,7 @@ class Server:
     def serve(self, link: Link) -> None:
         """Answer what comes on this link."""
         self._link = link
+        self._witness.report_over(link, self._witness_lost)
         self._refill()
         self._loop.after(operations.SOON, operations.load)
 
@@ -81,11 +86,23 @@ class Server:
             self._answer(frame.call, {"error": "cancelled before it began", "code": "cancelled"})
         elif frame.kind == CANCEL and frame.call in self._workers:
             self._workers[frame.call].end("cancelled")
+        elif frame.kind == STOP:
+            self._stop(frame.call)
         elif self._processes is not None and self._processes.holds(frame.call):
             if frame.kind == CREDIT:
                 self._processes.credit(frame.call, U32.unpack(frame.payload)[0])
             elif frame.kind == CANCEL:
                 self._processes.cancel(frame.call)
+
+    def _stop(self, call: int) -> None:
+        """End everything that a call started, what outlived it too."""
+        for running in self._running():
+            if running.number == call:
+                running.end("policy", at_once=True)
+                return
+        among = tree.processes()
+        left = tree.members(NO_PROCESS, tree.FIRST_MARK - call, lowest=self._lowest(), among=among)
+        tree.send(left, signal.SIGKILL)
 
     def _running(self) -> list[Running]:
         """Return what has processes, for the watchdog."""
@@ -101,6 +118,7 @@ class Server:
         return self._streams
 
     def _answer(self, call: int, result: dict[str, Any]) -> None:
+        self._witness.settle(call)
         self._link.send(call, RESULT, json.dumps(result).encode())
 
     def _execute(self, call: int, request: dict[str, Any]) -> None:
@@ -146,9 +164,9 @@ class Server:
     def _take_spare(self) -> Spare:
         if self._watch.budget.full:
             # The one that waits may write.
-            return Spare(self._config, may_write=False)
+            return Spare(self._config, witness=self._witness, may_write=False)
         spare, self._spare = self._spare, None
-        return spare or Spare(self._config)
+        return spare or Spare(self._config, witness=self._witness)
 
     def _begin_later(self, call: int, tries: int, err: OSError) -> None:
         if isinstance(err, BlockingIOError) and tries:
@@ -165,13 +183,13 @@ class Server:
         self._answer(command.number, result if "error" in result else {"data": result})
 
     def _lowest(self) -> int:
-        return FIRST_MARK - self._latest
+        return tree.FIRST_MARK - self._latest
 
     def _refill(self) -> None:
         if self._spare is not None or self._refill_planned:
             return
         try:
-            spare = self._spare = Spare(self._config)
+            spare = self._spare = Spare(self._config, witness=self._witness)
         except OSError:
             # The box is full; whoever needs the next process makes room.
             return
@@ -184,6 +202,14 @@ class Server:
         spare.discard()
         self._spare = None
         if not self._refill_planned:
+            self._refill_planned = True
+            self._loop.after(FORK_RETRY, self._refill_now)
+
+    def _witness_lost(self) -> None:
+        """Let go of the spare: what it starts would be shown to nobody, and so could not start."""
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.discard()
             self._refill_planned = True
             self._loop.after(FORK_RETRY, self._refill_now)
 
@@ -206,6 +232,8 @@ class Server:
 
     def _do(self, call: int, request: dict[str, Any]) -> None:
         try:
+            if request.get("kind") == "probe":
+                request["exec_record"] = self._witness.problem
             if request.get("kind") == "resolve":
                 with as_command(self._config):
                     path = operations.resolve(request["request"], self._config)
@@ -228,7 +256,11 @@ class Server:
         if self._processes is None:
             kind = importlib.import_module("processes").Processes
             self._processes = kind(
-                self._loop, self._config, answer=self._answer, lowest=self._lowest
+                self._loop,
+                self._config,
+                answer=self._answer,
+                lowest=self._lowest,
+                witness=self._witness,
             )
         processes: Processes = self._processes
         try:

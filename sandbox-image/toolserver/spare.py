@@ -17,20 +17,21 @@ from privilege import MAX_OPEN_FILES
 if TYPE_CHECKING:
     from config import Config
     from terminal import Terminal
+    from witness import Witness
 
 PROGRAM = "/opt/glovebox/spare"
 MAX_COMMAND = 131_071
 """Bytes; the kernel takes no longer argument (MAX_ARG_STRLEN)."""
 
 _HEAD = struct.Struct("=QII")
-_ORDER, _FAILURE = 3, 4
+_ORDER, _FAILURE, _WITNESS = 3, 4, 5
 _ORDER_PIPE = 1024 * 1024
 _PLAIN_PIPE = 60_000
 
 
 def reserve_descriptors() -> None:
     """Take the numbers that spares use for themselves, so that no pipe is ever in the way."""
-    while os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC) < _FAILURE:
+    while os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC) < _WITNESS:
         pass
 
 
@@ -47,11 +48,17 @@ class Spare:
         self,
         config: Config,
         *,
+        witness: Witness | None,
         takes_input: bool = False,
         terminal: Terminal | None = None,
         may_write: bool = True,
     ) -> None:
-        """Start it; BlockingIOError when the box may have no more processes."""
+        """Start it; BlockingIOError when the box may have no more processes.
+
+        ``witness`` sees what it starts; None for a person's own terminal.
+        """
+        self._witness = witness
+        self._number = witness.number() if witness is not None else 0
         order_read, self._order = os.pipe2(os.O_CLOEXEC)
         self._failure, failure_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self.terminal = terminal
@@ -63,8 +70,10 @@ class Spare:
             streams = [(os.POSIX_SPAWN_DUP2, terminal.slave, fd) for fd in (0, 1, 2)]
         else:
             theirs, streams = self._pipes(takes_input)
+        if witness is not None and self._number:
+            streams = [*streams, (os.POSIX_SPAWN_DUP2, witness.calls, _WITNESS)]
         file_size = config.limits.file_size if may_write else 0
-        ids = (config.uid, config.gid, file_size, MAX_OPEN_FILES)
+        ids = (config.uid, config.gid, file_size, MAX_OPEN_FILES, self._number)
         try:
             self.pid = os.posix_spawn(
                 PROGRAM,
@@ -102,6 +111,11 @@ class Spare:
             (os.POSIX_SPAWN_DUP2, output_write, 1),
             (os.POSIX_SPAWN_DUP2, output_write, 2),
         ]
+
+    def follow(self, call: int) -> None:
+        """Have what it starts from now on reported as the call's."""
+        if self._witness is not None:
+            self._witness.follow(self._number, call, self.pid)
 
     def start(self, command: bytes, cwd: bytes, mark: int) -> None:
         """Make it the command; BrokenPipeError, and discarded, where it died while it waited."""

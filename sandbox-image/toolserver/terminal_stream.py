@@ -52,7 +52,7 @@ class TerminalStream(Running, Stream):
             raise ValueError(f"command: text without NUL of at most {MAX_COMMAND} bytes expected")
         size = {name: int(order[name]) for name in ("columns", "rows")}
         self._terminal = Terminal(self._config, **size)
-        spare = Spare(self._config, terminal=self._terminal, may_write=full is None)
+        spare = Spare(self._config, witness=None, terminal=self._terminal, may_write=full is None)
         spare.start(command, cwd, self.mark)
         self._follow(spare, lowest)
         self.begin(spare.output)

@@ -93,7 +93,7 @@ import sys
 sys.path.insert(0, "/opt/glovebox/toolserver")
 from config import Config, Limits
 config = Config("/workspace", "/home/agent", "/tmp/.glovebox-spill", (), ("/workspace", "/tmp"),
-                1000, 1000, {"PATH": "/usr/bin:/bin"}, Limits(1 << 30, 1 << 30, 1 << 30, 1 << 26))
+                1000, 1000, {"PATH": "/usr/bin:/bin"}, Limits(1 << 30, 1 << 30, 1 << 30, 1 << 26), False)
 """
 
 Play = Callable[[Scene], Awaitable[T]]

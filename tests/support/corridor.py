@@ -6,15 +6,17 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from orchestrator.audit.log import AuditLog
 from orchestrator.audit.signer import Signer
 from orchestrator.confirmation.answers import ScriptedConfirmer
 from orchestrator.confirmation.gate import Answer, Confirmer
 from orchestrator.dispatch.dispatcher import Dispatcher
+from orchestrator.dispatch.execs import Execs
 from orchestrator.dispatch.judge import Evaluate, Judge
 from orchestrator.dispatch.output import OutputFilter
+from orchestrator.policy.exec_time import JudgeCommand
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.sandbox.driver import Executor
 from orchestrator.schema.codec import parse_arguments
@@ -97,6 +99,8 @@ def open_corridor(
     timeout_s: float = 5.0,
     tools: Mapping[str, Tool] | None = None,
     observe: Callable[[Event], None] | None = None,
+    judge_exec: JudgeCommand | None = None,
+    unexpected: Literal["report", "end"] = "report",
 ) -> Corridor:
     """Put a dispatcher together; everything is allowed where nothing else is said."""
     events: list[Event] = []
@@ -124,5 +128,12 @@ def open_corridor(
         context=ToolContext("/workspace", 600.0),
         output=output,
         observe=seen,
+        execs=Execs(
+            judge_exec or (lambda request: (evaluate or verdict("allow"))(request, "bash")),
+            audit=audit,
+            output=output,
+            observe=seen,
+            unexpected=unexpected,
+        ),
     )
     return Corridor(dispatcher, audit, audit_file, output, events, who)

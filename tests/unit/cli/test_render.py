@@ -23,6 +23,7 @@ from orchestrator.schema.event import (
     ToolStart,
     ToolUpdate,
     TurnStart,
+    UnexpectedExec,
 )
 
 EVIL = "\x1b[2J\x1b]0;t\x07\r\x08\x9b31m\u202e\u200b\x00"
@@ -54,6 +55,7 @@ def everywhere(text):
         ToolStart("c", "x", {text: [text]}),
         DecisionMade("c", "ask", text, text, text, answered_by=text),
         ToolUpdate("c", text),
+        UnexpectedExec("c", (text,), text, (), text, text, text, ended=True),
         ended(text),
         ended(f"a\n{text}\nb", is_error=True),
         Retry(1, 5.0, text),

@@ -183,7 +183,7 @@ def test_intent_is_on_disk_before_the_box_is_called(tmp_path):
     found = []
 
     class LookingBox(ScriptedBox):
-        async def execute(self, request, *, on_output=None):
+        async def execute(self, request, *, on_output=None, on_execs=None):  # noqa: ARG002 - the driver's form
             found.extend(corridor.records())
             return await super().execute(request, on_output=on_output)
 
@@ -268,7 +268,7 @@ def test_cancelled_call_has_its_outcome_on_record(tmp_path):
     """An interrupted effect is no open question."""
 
     class Started(ScriptedBox):
-        async def execute(self, request, *, on_output=None):
+        async def execute(self, request, *, on_output=None, on_execs=None):  # noqa: ARG002 - the driver's form
             started.set()
             return await super().execute(request, on_output=on_output)
 
@@ -312,7 +312,7 @@ class GatedBox(ScriptedBox):
         self.order = []
         self.gate = gate
 
-    async def execute(self, request, *, on_output=None):
+    async def execute(self, request, *, on_output=None, on_execs=None):  # noqa: ARG002 - the driver's form
         self.running += 1
         self.most = max(self.most, self.running)
         try:
@@ -554,7 +554,7 @@ def test_known_value_reaches_neither_model_nor_observers_nor_audit(tmp_path):
     """Planted in arguments, in the output, and cut in two by the stream."""
 
     class Dripping(ScriptedBox):
-        async def execute(self, request, *, on_output=None):
+        async def execute(self, request, *, on_output=None, on_execs=None):  # noqa: ARG002 - the driver's form
             for piece in ("key=", SECRET[:9], SECRET[9:20], SECRET[20:] + "\nend\n"):
                 on_output(piece)
             return await super().execute(request, on_output=None)
@@ -699,7 +699,7 @@ def test_read_of_a_picture_keeps_the_picture(tmp_path):
     """Redaction is for text."""
 
     class Album(ScriptedBox):
-        async def execute(self, request, *, on_output=None):  # noqa: ARG002 - the driver's form
+        async def execute(self, request, *, on_output=None, on_execs=None):  # noqa: ARG002 - the driver's form
             assert isinstance(request, ReadRequest)
             picture = {"type": "image", "media_type": "image/png", "data": "aGVsbG8="}
             return Outcome(

@@ -97,7 +97,7 @@ def test_assistant_message_is_on_disk_before_its_calls_have_an_effect(tmp_path):
     seen = []
 
     class LookingBox(ScriptedBox):
-        async def execute(self, request, *, on_output=None):
+        async def execute(self, request, *, on_output=None, on_execs=None):  # noqa: ARG002 - the driver's form
             seen.append(on_disk(opened)[-1])
             return await super().execute(request, on_output=on_output)
 
@@ -142,7 +142,7 @@ def test_abort_while_a_tool_runs_closes_the_call(tmp_path):
     begun = anyio.Event()
 
     class EndlessBox(ScriptedBox):
-        async def execute(self, request, *, on_output=None):  # noqa: ARG002 - the driver's form
+        async def execute(self, request, *, on_output=None, on_execs=None):  # noqa: ARG002 - the driver's form
             begun.set()
             await anyio.sleep_forever()
 

@@ -61,6 +61,7 @@ GOOD = {
     "devices": ["/dev/null", "/dev/tty"],
     "shown": {**dict.fromkeys(MASKED, "hidden"), "/proc/sysrq-trigger": "absent"},
     "version": "Linux version 6.6 (host)",
+    "exec_record": "",
     "refused": REFUSED,
 }
 TOLD = {"engine": "24", "host_kernel": "6.6", "known_flaws": "", "host_namespaces": "net:[1]"}
@@ -98,6 +99,7 @@ def test_everything_found_means_everything_holds():
         ("seccomp", refused("user_namespace")),
         ("seccomp", {"refused": {"root": True, "server": True}}),
         ("server_out_of_reach", refused("server")),
+        ("exec_record", {"exec_record": "Function not implemented"}),
         ("no_new_privileges", status(NoNewPrivs="0")),
         ("no_network", {"interfaces": ["eth0", "lo"]}),
         ("no_network", {"interfaces": []}),

@@ -9,6 +9,7 @@ HELLO = {
     "writable": ["/workspace"],
     "uid": 1000,
     "gid": 100,
+    "exec_record": True,
     "environment": {"PATH": "/bin"},
     "limits": {"file_size": 1, "disk": 2, "files": 4, "output": 3},
 }
