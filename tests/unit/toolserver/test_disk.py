@@ -32,7 +32,9 @@ def start(folder, processes):
     def start(*more, home="/h"):
         limits = Limits(1 << 30, 1 << 30, 1 << 30, 1 << 30)
         places = (str(folder), *map(str, more))
-        config = Config(str(folder), str(home), "/s", (), places, 1, 1, {}, limits)
+        config = Config(
+            str(folder), str(home), "/s", (), places, 1, 1, {}, limits, exec_record=False
+        )
         return DiskUse(config, proc=str(processes))
 
     return start

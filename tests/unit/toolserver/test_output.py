@@ -10,7 +10,7 @@ from output import HEAD_BYTES, KEPT_BYTES, KEPT_LINES, TAIL_BYTES, Output, first
 def config(tmp_path):
     limits = Limits(1 << 30, 1 << 30, 1 << 30, 1 << 30)
     ids = (os.geteuid(), os.getegid())
-    return Config("/w", "/h", str(tmp_path / "spill"), (), (), *ids, {}, limits)
+    return Config("/w", "/h", str(tmp_path / "spill"), (), (), *ids, {}, limits, exec_record=False)
 
 
 def summary(config, *pieces):

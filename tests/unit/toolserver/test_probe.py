@@ -8,8 +8,8 @@ SOURCE = """
 import json, probe
 from config import Config, Limits
 config = Config("/workspace", "/home/agent", "/tmp/.glovebox-spill", (), ("/workspace", "/tmp"),
-                1000, 1000, {}, Limits(1 << 30, 1 << 30, 1 << 30, 1 << 26))
-print(json.dumps(probe.facts({"paths": ["/proc/keys", "/proc/uptime"]}, config)))
+                1000, 1000, {}, Limits(1 << 30, 1 << 30, 1 << 30, 1 << 26), False)
+print(json.dumps(probe.facts({"paths": ["/proc/keys", "/proc/uptime"], "exec_record": ""}, config)))
 """
 
 

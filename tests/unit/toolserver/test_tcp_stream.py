@@ -147,7 +147,7 @@ class LinkStandIn:
 def own_config():
     """Settings under which the test's own user plays the command's."""
     uid, gid = os.geteuid(), os.getegid()
-    return Config("/", "/", "/", (), (), uid, gid, {}, Limits(1, 1, 1, 1))
+    return Config("/", "/", "/", (), (), uid, gid, {}, Limits(1, 1, 1, 1), exec_record=False)
 
 
 def test_server_on_the_other_loopback_is_found():

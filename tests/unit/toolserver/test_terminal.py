@@ -48,7 +48,7 @@ def test_terminal_is_the_commands_own(stage):
     said, status, failure = as_server(
         stage,
         f"""
-print(json.dumps(run({FACTS!r}, Spare(config, terminal=Terminal(config, columns=91, rows=17)))))
+print(json.dumps(run({FACTS!r}, Spare(config, witness=None, terminal=Terminal(config, columns=91, rows=17)))))
 """,
     )
 
@@ -67,7 +67,7 @@ def test_size_can_change_and_is_bounded(stage):
         stage,
         """
 terminal = Terminal(config)
-spare = Spare(config, terminal=terminal)
+spare = Spare(config, witness=None, terminal=terminal)
 terminal.resize(10**9, 0)
 print(json.dumps(run("stty size", spare)))
 """,
@@ -81,7 +81,7 @@ def test_pipe_carries_input_to_its_end(stage):
     said, status, failure = as_server(
         stage,
         """
-print(json.dumps(run("wc -c; readlink /proc/self/fd/0", Spare(config, takes_input=True), b"four")))
+print(json.dumps(run("wc -c; readlink /proc/self/fd/0", Spare(config, witness=None, takes_input=True), b"four")))
 """,
     )
 
@@ -96,11 +96,11 @@ def test_nothing_is_left_open(stage):
         """
 before = len(os.listdir("/proc/self/fd"))
 for _ in range(3):
-    run("true", Spare(config))
-    run("cat", Spare(config, takes_input=True), b"x")
-    run("true", Spare(config, terminal=Terminal(config)))
-    Spare(config, terminal=Terminal(config)).discard()
-    Spare(config, takes_input=True).discard()
+    run("true", Spare(config, witness=None))
+    run("cat", Spare(config, witness=None, takes_input=True), b"x")
+    run("true", Spare(config, witness=None, terminal=Terminal(config)))
+    Spare(config, witness=None, terminal=Terminal(config)).discard()
+    Spare(config, witness=None, takes_input=True).discard()
 print(json.dumps([before, len(os.listdir("/proc/self/fd"))]))
 """,
     )
