@@ -12,10 +12,11 @@ from pathlib import Path
 import yaml
 
 from orchestrator.workspace.globs import PathGlobs, path_globs
-from orchestrator.workspace.node import Change
+from orchestrator.workspace.node import Change, Node
 
 FLAGS = Path(__file__).with_name("review_flags.yaml")
 NEWLY_EXECUTABLE = "newly executable"
+_OWNER, _ANYBODY = 0o100, 0o111
 
 Effects = tuple[tuple[str, PathGlobs], ...]
 """Reasons with their patterns; the first that matches counts."""
@@ -39,9 +40,15 @@ def effect_on_host(path: str, table: Iterable[tuple[str, PathGlobs]]) -> str:
     return next((word for word, globs in table if globs.match(path)), "")
 
 
-def gained_execution(change: Change) -> str:
-    """Return the reason where a file can be started now and could not before."""
-    if change.new is None or change.new.type != "file" or not change.new.mode & 0o111:
+def gained_execution(change: Change, moved: Node | None = None) -> str:
+    """Return the reason where a file can be started now and could not before, by whom it is asked.
+
+    ``moved`` is the file of the same content that a rename took away. More bits for others than
+    the owner had, as another umask gives them, are no gain.
+    """
+    new, old = change.new, change.old or moved
+    if new is None or new.type != "file":
         return ""
-    had = change.old is not None and change.old.type == "file" and change.old.mode & 0o111
-    return "" if had else NEWLY_EXECUTABLE
+    before = old.mode if old is not None and old.type == "file" else 0
+    gained = any(new.mode & who and not before & who for who in (_OWNER, _ANYBODY))
+    return NEWLY_EXECUTABLE if gained else ""

@@ -59,14 +59,19 @@ def judge(changes: Iterable[Change], rules: Rules) -> tuple[Change, ...]:
         (change.path for change in given if change.new and change.new.type != "directory"),
         rules.on_host,
     )
-    return tuple(_judge_one(change, rules, plain) for change in given)
+    removed = {change.path: change.old for change in given if change.renamed_to}
+    return tuple(
+        _judge_one(change, rules, plain, moved=removed.get(change.renamed_from)) for change in given
+    )
 
 
-def _judge_one(change: Change, rules: Rules, plain: PlainRepositories) -> Change:
+def _judge_one(
+    change: Change, rules: Rules, plain: PlainRepositories, *, moved: Node | None
+) -> Change:
     in_plain_sight = change.new is not None and plain.own(change.path)
     effect = "" if change.kind == "deleted" else rules.effect(change.path)
     other = rules.guarded_by_windows(change.path)
-    effect = effect or (MEANING if in_plain_sight else gained_execution(change))
+    effect = effect or (MEANING if in_plain_sight else gained_execution(change, moved))
     return replace(
         change,
         protected=in_plain_sight or bool(other) or rules.protected.covers(change.path),

@@ -110,3 +110,17 @@ def test_link_may_climb_as_far_as_the_top():
     """``..`` in front is exact, because the directories above a change are no links."""
     assert link_refusal("a/b/link", "../../top") == ""
     assert "out of the directory" in link_refusal("a/b/link", "../../../top")
+
+
+def test_program_that_moved_is_not_newly_executable():
+    """The two halves of a rename are looked at together."""
+    program = Node("file", 0o755, size=1, sha256="x")
+    rules = Rules(path_globs(()), path_globs(()), (), Limits(), lambda _path: False)
+    moved = [
+        Change("new", "added", None, program, renamed_from="old"),
+        Change("old", "deleted", program, None, renamed_to="new"),
+    ]
+    alone = [Change("new", "added", None, program)]
+
+    assert [change.runs_on_host for change in judge(moved, rules)] == ["", ""]
+    assert [change.runs_on_host for change in judge(alone, rules)] == ["newly executable"]
