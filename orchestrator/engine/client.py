@@ -7,6 +7,8 @@ import socket
 import struct
 import sys
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -52,9 +54,11 @@ class Engine:
 
     def info(self) -> EngineInfo:
         """Ask the engine what it is and what it can do."""
-        with translated("ask the engine about itself"):
+        # Side by side: for either answer an engine starts two programs.
+        with translated("ask the engine about itself"), ThreadPoolExecutor(1) as beside:
+            asked = beside.submit(copy_context().run, self.api.version)
             info = self.api.info()
-            version = self.api.version()
+            version = asked.result()
         return parse_info(info, version, same_machine=self.same_machine)
 
     def is_gone(self) -> bool:
@@ -96,7 +100,7 @@ def connect(url: str | None = None, *, environ: Mapping[str, str] | None = None)
     where: str = options["base_url"]
     try:
         same_machine = _knock(where)
-        api = _Client(version="auto", timeout=_CONNECT_TIMEOUT_S, use_ssh_client=True, **options)
+        api = _Client(timeout=_CONNECT_TIMEOUT_S, use_ssh_client=True, **options)
     # The SDK wraps its first question's failures itself; the proxies it reads may be malformed.
     except (DockerException, OSError, ValueError) as err:
         raise _unavailable(where, err) from err
@@ -125,7 +129,8 @@ class _Client(APIClient):
 
     def __init__(self, **options: Any) -> None:
         try:
-            super().__init__(**options)
+            super().__init__(version=MINIMUM_API, **options)
+            self._version = self._newest_version()
         except BaseException:
             self.close()
             raise
@@ -146,6 +151,15 @@ class _Client(APIClient):
         if isinstance(usual, int | float):
             kwargs.setdefault("timeout", seconds_now(usual))
         return dict(super()._set_request_timeout(kwargs))  # type: ignore[misc]  # the stubs' gap
+
+    def _newest_version(self) -> str:
+        """Read the version off a ping: for the long answer an engine starts two programs."""
+        ping = self.get(f"{self.base_url}/_ping", timeout=self.timeout)
+        # Something between may have dropped it.
+        told = ping.headers.get("Api-Version") or self.version(api_version=False).get("ApiVersion")
+        if not told:
+            raise DockerException("the answer has no ApiVersion")
+        return str(told)
 
     def merge_environment_settings(self, url: Any, proxies: Any, *more: Any) -> Any:
         """Check the engine by its own authority, whatever REQUESTS_CA_BUNDLE names for others."""

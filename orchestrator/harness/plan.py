@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from orchestrator.config.assets import asset
 from orchestrator.config.paths import Paths
@@ -29,7 +30,7 @@ def policy_of(options: RunOptions, paths: Paths) -> EffectivePolicy:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RoomPlan:
     """One session's; equal options and policies make equal rooms."""
 
@@ -37,11 +38,11 @@ class RoomPlan:
     policy: EffectivePolicy
     session: SessionId
 
-    @property
+    @cached_property
     def image(self) -> str:
-        """Name of the box's image."""
-        own = sandbox_image_name(asset("sandbox-image"))
-        return self.options.image or self.policy.sandbox.image or own
+        """Name of the box's image; our own is named by its sources, which are read once for it."""
+        named = self.options.image or self.policy.sandbox.image
+        return named or sandbox_image_name(asset("sandbox-image"))
 
     @property
     def mode(self) -> WorkspaceMode:
@@ -71,9 +72,9 @@ class RoomPlan:
             warm=warm,
         )
 
-    def box(self, tenant: Tenant) -> BoxSpec:
-        """Return the box to ask for, on what was prepared."""
+    def box(self, tenant: Tenant, *, image: str) -> BoxSpec:
+        """Return the box to ask for, on what was prepared; ``image`` is what was made of its own."""
         entries = Limits().entries
         read_back = self.mode in {"overlay", "copy"}
         files = entries * 9 // 10 if read_back else entries * NOT_READ_BACK
-        return box_spec(self.policy, tenant, session=self.session, image=self.image, files=files)
+        return box_spec(self.policy, tenant, session=self.session, image=image, files=files)

@@ -57,7 +57,7 @@ class Raising:
                 self.engine, plan.image, sandbox=plan.policy.sandbox, ids=ids, note=self.note
             )
         )
-        spec = replace(plan.box(tenant), image=image.name, owner=owner)
+        spec = replace(plan.box(tenant, image=image.name), owner=owner)
         box = await self.lifecycle.start(spec)
         if prepared.mode == "copy":
             # Before the first command: what was read of the files until now no longer holds.

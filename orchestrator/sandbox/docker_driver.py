@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -38,10 +39,15 @@ from orchestrator.sandbox.handoff import HandedBox
 from orchestrator.sandbox.heart import Heart
 from orchestrator.sandbox.hello import Ready, hello_bytes
 from orchestrator.sandbox.runtime_dir import SocketDirectory, runtime_root, sweep
-from orchestrator.sandbox.told import host_limits, runtime_of, shows_limits, told_of
+from orchestrator.sandbox.told import host_limits, runtime_of, shows_limits, told_by, told_of
 from orchestrator.schema.ids import Digest, SessionId
 
 T = TypeVar("T")
+
+
+class _OutdatedError(Exception):
+    """Raised where the engine is another than the one that a box was created for."""
+
 
 END_S = 2.0
 """How long a box may take to end by itself when its lifeline is cut."""
@@ -79,19 +85,14 @@ class DockerLifecycle:
 
     async def start(self, spec: BoxSpec) -> Box:
         """Create and start the box; returns when its tool server is ready."""
-        # Asked for each: the engine may have been restarted since, or be a newer one by now.
-        info = self._info = await _threaded(self._engine.info)
-        directory = SocketDirectory(self._runtime) if info.local and self._sockets else None
-        try:
-            return await self._start(spec, info, directory)
-        except BaseException:
-            with anyio.CancelScope(shield=True):
-                await self.stop(spec.session)
-            raise
-        finally:
-            # The box has its connection by now; the mount itself outlives the directory.
-            if directory is not None:
-                directory.close()
+        # Asked for each: the engine may have been restarted since, or be a newer one by now. But
+        # while it answers, what it said last time serves to create the box.
+        async with _beside(self._engine.info) as asking:
+            if self._info is not None:
+                with suppress(_OutdatedError):
+                    return await self._start(spec, self._info, asking)
+            self._info = await asking
+            return await self._start(spec, self._info, asking)
 
     async def stop(self, session: SessionId, *, gone: bool = True) -> None:
         """End the session's box and return when it is gone; no box is no error.
@@ -167,8 +168,27 @@ class DockerLifecycle:
             await self._remove(container.id)
         return sorted({SessionId(container.session) for container in dead if container.session})
 
-    async def _start(
-        self, spec: BoxSpec, info: EngineInfo, directory: SocketDirectory | None
+    async def _start(self, spec: BoxSpec, info: EngineInfo, asking: Awaitable[EngineInfo]) -> Box:
+        """Return the box; _OutdatedError where ``info`` turns out to hold no more."""
+        directory = SocketDirectory(self._runtime) if info.local and self._sockets else None
+        try:
+            return await self._raise(spec, info, directory, asking=asking)
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self.stop(spec.session)
+            raise
+        finally:
+            # The box has its connection by now; the mount itself outlives the directory.
+            if directory is not None:
+                directory.close()
+
+    async def _raise(
+        self,
+        spec: BoxSpec,
+        info: EngineInfo,
+        directory: SocketDirectory | None,
+        *,
+        asking: Awaitable[EngineInfo],
     ) -> Box:
         digest, image = await _threaded(lambda: _image(self._engine, spec.image))
         ground = Ground(
@@ -183,11 +203,15 @@ class DockerLifecycle:
         connection = await self._create(
             spec, adapted(container_options(replace(spec, image=digest), ground), info)
         )
+        # Nothing runs yet: what runs is what was asked for by what holds now.
+        if await asking != info:
+            raise _OutdatedError
         hello = hello_bytes(
             spec, image.environment, token=connection.token, has_socket=directory is not None
         )
-        ready = await self._bring_up(spec.session, hello, directory)
-        facts = told_of(info, spec, digest=digest, ready=ready, image=image)
+        async with _beside(lambda: told_of(info, spec, digest=digest, image=image)) as telling:
+            ready = await self._bring_up(spec.session, hello, directory)
+            facts = await telling | told_by(ready)
         if info.local and not shows_limits(info, spec):
             container = self._started[spec.session].container
             facts |= host_limits(await _threaded(lambda: container_limits(self._engine, container)))
@@ -235,12 +259,27 @@ class DockerLifecycle:
         await _threaded(lambda: remove_container(self._engine, container))
 
 
+@asynccontextmanager
+async def _beside(work: Callable[[], T]) -> AsyncIterator[Awaitable[T]]:
+    """Run what blocks in a thread while the body goes on, which may await it; over at the end."""
+    running = asyncio.ensure_future(_threaded(work))
+    answer = asyncio.shield(running)
+    try:
+        yield answer
+    finally:
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait([running])
+        for future in (running, answer):
+            # Whoever wanted it has had it, or has failed by something else before.
+            _failed(future)
+
+
 async def _threaded(work: Callable[[], T]) -> T:
     """Run what blocks in a thread; a cancelled caller still waits, so that nothing is lost."""
     return await to_thread.run_sync(work)
 
 
-def _failed(done: asyncio.Future[None]) -> bool:
+def _failed(done: asyncio.Future[Any]) -> bool:
     return done.cancelled() or done.exception() is not None
 
 

@@ -27,17 +27,22 @@ FLAWS = "known_flaws"
 """Empty where versions were judged and none is known to be bad."""
 
 
+def told_by(ready: Ready) -> dict[str, str]:
+    """Return what a box's server said of how it is called."""
+    told: dict[str, str] = {"transport": ready.transport}
+    return told | {"transport_problem": ready.problem} if ready.problem else told
+
+
 def told_of(
-    info: EngineInfo, spec: BoxSpec, *, digest: Digest, ready: Ready, image: ImageConfig
+    info: EngineInfo, spec: BoxSpec, *, digest: Digest, image: ImageConfig
 ) -> dict[str, str]:
-    """Return the facts about one box, before anything is asked inside."""
+    """Return the facts about one box, before anything is asked inside; reads files of the host."""
     runtime = runtime_of(info, spec)
     facts = {
         "engine": f"{info.name} {info.server_version}",
         "runtime": runtime,
         "image": spec.image,
         "image_digest": digest,
-        "transport": ready.transport,
         HOST_KERNEL: info.kernel,
         "cgroup": f"v{info.cgroup_version or '?'} {info.cgroup_driver or 'none'}",
         "root_is": "a plain user of the host" if info.user_namespace else "root of the host",
@@ -45,8 +50,6 @@ def told_of(
         VOLUMES: "\n".join(posixpath.normpath("/" + path.strip("/")) for path in image.volumes),
     }
     facts |= {name: info.components[name] for name in _PARTS if info.components.get(name)}
-    if ready.problem:
-        facts["transport_problem"] = ready.problem
     if info.local:
         facts[HOST_NAMESPACES] = _own_namespaces()
     return facts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 
 import anyio
 from anyio import to_thread
@@ -27,12 +28,22 @@ from orchestrator.harness.pool.offer import Offer, Source
 from orchestrator.harness.pool.recipe import box_key, pool_id, recipe_of, why_cold
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.schema.ids import Digest, SessionId
+from orchestrator.workspace.overlay import OverlayWorkspace
 from orchestrator.workspace.record import load_record
 from orchestrator.workspace.recover import unfinished
 from orchestrator.workspace.warmth import settle_in
 
 PULSE_S = 2.0
 """How long a box that was taken over may take to answer its first heartbeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What a warm box is taken over on, settled while the pool is asked."""
+
+    held: EngineHold
+    digest: Digest
+    """What the image's name stands for now."""
 
 
 class Claimant:
@@ -53,6 +64,7 @@ class Claimant:
         self._policy = policy
         self._paths = paths
         self._environ = environ
+        self._plan = RoomPlan(options, policy, SessionId(""))
         self._pool = pool_id(recipe_of(options), paths, environ)
 
     @asynccontextmanager
@@ -82,49 +94,51 @@ class Claimant:
         if source is None:
             return Claim(None, "no pool runs")
         # Beside the question, since either takes a few milliseconds.
-        connecting = asyncio.ensure_future(to_thread.run_sync(self._connect))
+        preparing = asyncio.ensure_future(to_thread.run_sync(self._ground))
         offer: Offer | str = "it was not asked"
         try:
-            image = await to_thread.run_sync(lambda: self._plan(SessionId("")).image)
-            offer = await self._ask(source, image)
+            offer = await self._ask(source)
         finally:
             with anyio.CancelScope(shield=True):
-                held = await connecting
-            if isinstance(offer, str) and held is not None:
-                held.close()
+                ground = await preparing
+            if isinstance(offer, str) and isinstance(ground, _Ground):
+                ground.held.close()
         if isinstance(offer, str):
             return Claim(None, offer)
-        if held is None:
+        if isinstance(ground, str):
             offer.close()
-            return Claim(None, "the engine did not answer")
-        return await self._move_in(offer, held, image)
+            return Claim(None, ground)
+        return await self._move_in(offer, ground)
 
     def _remote(self) -> Source | None:
         path = socket_path(pool_directory(self._environ), self._pool)
         return RemotePool(path) if path.exists() else None
 
-    def _connect(self) -> EngineHold | None:
+    def _ground(self) -> _Ground | str:
+        """Return what a box would be taken over on, or why there is nothing; a cold start says more."""
         try:
-            return hold_engine(self._paths, self._environ)
+            held = hold_engine(self._paths, self._environ)
         except GloveboxError:
-            # The cold start meets the same, and says so.
-            return None
-
-    async def _ask(self, source: Source, image: str) -> Offer | str:
-        plan = self._plan(SessionId(""))
+            return "the engine did not answer"
         try:
-            key = await to_thread.run_sync(box_key, self._pool, plan, image)
+            return _Ground(held, image_digest(held.engine, self._plan.image))
+        except BaseException as error:
+            held.close()
+            if isinstance(error, GloveboxError):
+                return error.message
+            raise
+
+    async def _ask(self, source: Source) -> Offer | str:
+        try:
+            key = await to_thread.run_sync(box_key, self._pool, self._plan)
             return await source.take(key)
         except GloveboxError as error:
             return error.message
 
-    def _plan(self, session: SessionId) -> RoomPlan:
-        return RoomPlan(self._options, self._policy, session)
-
-    async def _move_in(self, offer: Offer, held: EngineHold, image: str) -> Claim:
-        lifecycle = held.lifecycle
+    async def _move_in(self, offer: Offer, ground: _Ground) -> Claim:
+        held, lifecycle = ground.held, ground.held.lifecycle
         try:
-            return Claim(await self._checked(offer, image, held))
+            return Claim(await self._checked(offer, ground))
         except BaseException as error:
             if lifecycle.is_up(offer.session):
                 closing = Closing.noting(self._note)
@@ -139,25 +153,22 @@ class Claimant:
                 return Claim(None, error.message)
             raise
 
-    async def _checked(self, offer: Offer, image: str, held: EngineHold) -> Claimed:
-        engine, lifecycle = held.engine, held.lifecycle
+    async def _checked(self, offer: Offer, ground: _Ground) -> Claimed:
+        held, lifecycle = ground.held, ground.held.lifecycle
         require_posture(self._policy, offer.posture)
         record = load_record(self._paths.work(offer.session))
         if record is None:
             raise BoxError("the warm box has no workspace")
         # What it mounts was settled when it was made; of the spec, ids and limits are asked now.
-        spec = self._plan(offer.session).box(Tenant(record.uid, record.gid, ()))
+        plan = replace(self._plan, session=offer.session)
+        spec = plan.box(Tenant(record.uid, record.gid, ()), image=self._plan.image)
         box = lifecycle.take_over(spec, offer.handed)
-        digest = await to_thread.run_sync(
-            lambda: self._image_digest(engine, image, offer, ids=(record.uid, record.gid))
-        )
         if not await lifecycle.answers(offer.session, PULSE_S):
             raise BoxError("the warm box did not answer")
-        # Last: from here on the workspace is the session's own.
         beginning = Beginning.announce(offer.session, self._paths)
         try:
             workspace = await to_thread.run_sync(
-                lambda: settle_in(offer.session, paths=self._paths, engine=engine)
+                lambda: self._settled(offer, ground, ids=(record.uid, record.gid))
             )
         except BaseException:
             # It is marked as nobody's still.
@@ -169,18 +180,24 @@ class Claimant:
             box=box,
             workspace=workspace,
             posture=offer.posture,
-            image_digest=digest,
+            image_digest=ground.digest,
             lease=offer.lease,
             beginning=beginning,
             paths=self._paths,
         )
 
-    def _image_digest(
-        self, engine: Engine, image: str, offer: Offer, *, ids: tuple[int, int]
-    ) -> Digest:
-        """Return the digest the image's name stands for; BoxError where the box is of another."""
+    def _settled(self, offer: Offer, ground: _Ground, *, ids: tuple[int, int]) -> OverlayWorkspace:
+        """Return the workspace, the session's own from here on; raises where anything is another."""
+        engine = ground.held.engine
+        self._check_image(engine, offer, ground.digest, ids=ids)
+        return settle_in(offer.session, paths=self._paths, engine=engine)
+
+    def _check_image(
+        self, engine: Engine, offer: Offer, digest: Digest, *, ids: tuple[int, int]
+    ) -> None:
+        """Raise BoxError where the box is of another image than the name stands for."""
+        image = self._plan.image
         made = offer.handed.facts.get("image_digest", "")
-        digest = image_digest(engine, image)
         same = offer.posture.facts.get("named_image_digest") == digest
         if same and (self._options.image or self._policy.sandbox.image):
             # Of another image, our own part in the box may be an older one too.
@@ -190,4 +207,3 @@ class Claimant:
         if not same:
             raise BoxError(f"image {image} is another by now")
         note_use(self._paths, Digest(made), digest)
-        return digest

@@ -86,7 +86,7 @@ class BoxMaker:
         engine = await self._connected()
         plan = await to_thread.run_sync(self._plan)
         lease = await to_thread.run_sync(self._lease, plan.session)
-        key = await to_thread.run_sync(lambda: box_key(self._pool, plan, plan.image))
+        key = await to_thread.run_sync(lambda: box_key(self._pool, plan))
         ready = ReadyBox(plan.session, key, lease, self)
         try:
             raising = Raising(plan, self._paths, engine, self.lifecycle, _unheard)

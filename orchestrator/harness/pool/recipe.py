@@ -71,11 +71,12 @@ def pool_id(recipe: RunOptions, paths: Paths, environ: Mapping[str, str]) -> str
     return digest_of(json.dumps(parts, sort_keys=True).encode())[7:23]
 
 
-def box_key(pool: str, plan: RoomPlan, image: str) -> Digest:
+def box_key(pool: str, plan: RoomPlan) -> Digest:
     """Return what a box of a pool must have been made under to serve this plan.
 
-    ``image`` is the plan's, which takes reading to tell. Blocks: the host's git is asked for the person's name, which the box has by then.
+    Blocks: the host's git is asked for the person's name, which the box has by then, and the
+    image's sources are read for its name.
     """
     environment = brought_environment(plan.options)
-    parts = [pool, plan.policy.digest, image, plan.mode, sorted(environment.items())]
+    parts = [pool, plan.policy.digest, plan.image, plan.mode, sorted(environment.items())]
     return digest_of(json.dumps(parts).encode())

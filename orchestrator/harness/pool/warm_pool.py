@@ -14,6 +14,9 @@ from orchestrator.schema.ids import Digest, SessionId
 
 LOOK_S = 1.0
 """Between two looks at whether the boxes still stand."""
+REST_S = 0.4
+"""After one was taken: the session that took it has its first steps before it, and making a box
+keeps the engine and a processor busy for as long."""
 FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 60.0
 """After failures in a row, each wait is twice the last: an engine that is down is not hammered."""
@@ -104,6 +107,8 @@ class WarmPool:
             self._wake = anyio.Event()
             with anyio.move_on_after(LOOK_S):
                 await self._wake.wait()
+            if self._wake.is_set():
+                await anyio.sleep(REST_S)
 
     async def close(self) -> None:
         """Drop every box."""

@@ -27,6 +27,7 @@ class ScriptedEngine:
     url: str
     answers: dict[str, list[Answer]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
 
     def say(self, question: str, *answers: Answer) -> None:
         """Set the answers to ``METHOD /path``; the last one is repeated."""
@@ -55,6 +56,8 @@ def _handler(engine: ScriptedEngine) -> type[BaseHTTPRequestHandler]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
+            for name, value in engine.headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(data)
 

@@ -114,6 +114,25 @@ def test_something_else_on_the_socket_is_no_engine(scripted_engine):
         connect(scripted_engine.url)
 
 
+def test_version_is_read_off_a_ping(scripted_engine):
+    """The long answer, for which an engine starts programs, is not asked for."""
+    scripted_engine.say("GET /_ping", (200, "OK"))
+    scripted_engine.headers["Api-Version"] = "1.43"
+
+    with closing(connect(scripted_engine.url)) as found:
+        assert found.api.api_version == "1.43"
+
+    assert scripted_engine.asked == ["GET /_ping"]
+
+
+def test_old_engine_is_refused_by_its_ping(scripted_engine):
+    """What it says in few words counts as well."""
+    scripted_engine.headers["Api-Version"] = "1.40"
+
+    with pytest.raises(EngineError, match=r"expected API 1\.41 or newer, got 1\.40"):
+        connect(scripted_engine.url)
+
+
 def test_old_engine_is_refused_with_both_versions(scripted_engine):
     """An engine older than the box needs is refused; the message says which and how old."""
     scripted_engine.say("GET /version", (200, {"ApiVersion": "1.40"}))

@@ -27,9 +27,9 @@ def test_fewer_files_may_be_made_than_can_be_read_back(options, paths):
     tenant = Tenant(1000, 1000, ())
     most = Limits().entries
 
-    assert plan(options, paths).box(tenant).limits.files < most
-    assert plan(options, paths, workspace="copy").box(tenant).limits.files < most
-    assert plan(options, paths, workspace="none").box(tenant).limits.files > most
+    assert plan(options, paths).box(tenant, image="i").limits.files < most
+    assert plan(options, paths, workspace="copy").box(tenant, image="i").limits.files < most
+    assert plan(options, paths, workspace="none").box(tenant, image="i").limits.files > most
 
 
 def test_mode_that_policy_does_not_offer_is_refused(options, paths):
@@ -61,7 +61,7 @@ def test_spec_carries_policy_and_tenant(options, paths):
     made = plan(options, paths)
     tenant = Tenant(1000, 1001, ())
 
-    assert made.box(tenant) == plan(options, paths).box(tenant)
-    assert made.box(tenant).gid == 1001
+    assert made.box(tenant, image="i") == plan(options, paths).box(tenant, image="i")
+    assert made.box(tenant, image="i").gid == 1001
     assert made.workspace(warm=True).warm
     assert made.workspace().hidden == made.policy.workspace.hidden

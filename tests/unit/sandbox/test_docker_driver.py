@@ -2,11 +2,13 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
 import pytest
 
+from orchestrator.engine.client import Engine
 from orchestrator.engine.containers import create_container, find_containers, remove_container
 from orchestrator.engine.labels import owner_label
 from orchestrator.errors import BoxError, EngineError
@@ -84,6 +86,38 @@ def test_missing_control_is_seen(stage):
     posture = stage.play(lambda scene: scene.box.probe(), read_only_root=False)
 
     assert posture.controls["read_only_root"] is False
+
+
+@dataclass(frozen=True)
+class Restarted(Engine):
+    """The real engine, which once said that it is on another machine."""
+
+    told: list[bool] = field(default_factory=list)
+
+    def info(self):
+        self.told.append(not self.told)
+        return replace(super().info(), local=not self.told[-1])
+
+
+def test_box_is_made_for_the_engine_as_it_is_now(engine, runtime_directory, sandbox_image):
+    """What it said last time only saves time: where that holds no more, the box is made anew."""
+    other = Restarted(engine.api, engine.url, engine.same_machine)
+    spec = small_spec(sandbox_image)
+
+    async def scene():
+        lifecycle = DockerLifecycle(other, runtime=runtime_directory)
+        await lifecycle.reap()
+        try:
+            box = await lifecycle.start(spec)
+            return await box.probe(), find_containers(engine, session=spec.session)
+        finally:
+            await lifecycle.stop(spec.session)
+
+    posture, found = anyio.run(scene)
+
+    assert other.told == [True, False]
+    assert posture.facts["transport"] == "socket"
+    assert len(found) == 1
 
 
 def nothing_left(engine, spec):

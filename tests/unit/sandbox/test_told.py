@@ -1,7 +1,7 @@
 from orchestrator.engine.facts import parse_info
 from orchestrator.sandbox.container_spec import ImageConfig
 from orchestrator.sandbox.hello import Ready
-from orchestrator.sandbox.told import known_flaws, told_of
+from orchestrator.sandbox.told import known_flaws, told_by, told_of
 from orchestrator.schema.ids import digest_of
 from tests.support.boxes import small_spec
 
@@ -21,19 +21,17 @@ def info(**more):
 
 def test_facts_name_versions_and_flaws():
     """Whoever reads the audit later can tell what the box stood on."""
-    told = told_of(
-        info(KernelVersion="6.1"), small_spec("i"), digest=digest_of(b"i"), ready=READY, image=IMAGE
-    )
+    told = told_of(info(KernelVersion="6.1"), small_spec("i"), digest=digest_of(b"i"), image=IMAGE)
 
     assert (told["runtime"], told["runc"], told["host_kernel"]) == ("runc", "1.1.11", "6.1")
     assert "CVE-2024-21626" in told["known_flaws"]
-    assert told["transport_problem"] == "no socket"
+    assert told_by(READY) == {"transport": "stdio", "transport_problem": "no socket"}
     assert told["image_volumes"] == "/data\n/srv"
 
 
 def test_another_machines_namespaces_are_not_ours():
     """Only an engine of this machine shares its kernel's numbers."""
-    told = told_of(info(), small_spec("i"), digest=digest_of(b"i"), ready=READY, image=IMAGE)
+    told = told_of(info(), small_spec("i"), digest=digest_of(b"i"), image=IMAGE)
 
     assert "host_namespaces" not in told
 

@@ -82,11 +82,11 @@ def test_who_commits_counts(tmp_path):
     subprocess.run(["git", "init", "-q", project], check=True)
     run = replace(RUN, directory=project)
     plan = RoomPlan(run, policy_of(run, PATHS), SessionId(""))
-    before = box_key("pool", plan, "image")
+    before = box_key("pool", plan)
 
     subprocess.run(["git", "-C", project, "config", "user.name", "Somebody Else"], check=True)
 
-    assert box_key("pool", plan, "image") != before
+    assert box_key("pool", plan) != before
 
 
 def test_policy_counts(tmp_path):
@@ -96,10 +96,11 @@ def test_policy_counts(tmp_path):
     (tmp_path / "policy.yaml").write_text("version: 1\nname: mine\nsandbox: {pids: 77}\n")
     after = RoomPlan(RUN, policy_of(RUN, paths), SessionId(""))
 
-    assert box_key("pool", before, "image") != box_key("pool", after, "image")
+    assert box_key("pool", before) != box_key("pool", after)
     again = replace(before, session=SessionId("x"))
-    assert box_key("pool", before, "image") == box_key("pool", again, "image")
-    assert box_key("pool", before, "image") != box_key("pool", before, "other")
+    assert box_key("pool", before) == box_key("pool", again)
+    other = replace(before, options=replace(RUN, image="other"))
+    assert box_key("pool", before) != box_key("pool", other)
 
 
 @pytest.mark.parametrize(

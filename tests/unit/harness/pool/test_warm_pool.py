@@ -84,6 +84,21 @@ def test_each_box_is_given_once_and_replaced():
     assert count == 3
 
 
+def test_session_has_its_first_steps_before_the_next_box_is_made():
+    """Making one at the same moment would slow both; it comes in a while."""
+
+    async def scene(pool, maker):
+        await until(lambda: pool.ready)
+        await pool.take(KEY)
+        for _ in range(100):
+            await anyio.lowlevel.checkpoint()
+        at_first = len(maker.made)
+        await until(lambda: pool.ready)
+        return at_first, len(maker.made)
+
+    assert play(scene) == (1, 2)
+
+
 def test_empty_pool_says_so_at_once():
     """A session never waits for a box to be made."""
 
