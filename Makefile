@@ -49,6 +49,7 @@ lint: setup
 
 types: setup
 	@$(BIN)/mypy
+	@$(BIN)/mypy sandbox-image/toolserver sandbox-image/*.py
 
 floors: setup
 	@$(BIN)/lint-imports

@@ -166,7 +166,12 @@ def copy_loader(source: Path) -> None:
 
 def prove() -> None:
     """Start Python as the session does; fails the build where a part is missing."""
-    start = [TARGET / "ld.so", "--inhibit-cache", "--library-path", TARGET / "libraries"]
+    start: list[str | Path] = [
+        TARGET / "ld.so",
+        "--inhibit-cache",
+        "--library-path",
+        TARGET / "libraries",
+    ]
     probe = (
         "import sys, json, ctypes, socket, subprocess, struct, fcntl, termios, hashlib;"
         f"sys.path.append('{TARGET}/packages');"

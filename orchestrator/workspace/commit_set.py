@@ -8,7 +8,6 @@ from typing import Any
 
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.bundle_header import RefusedBranch
-from orchestrator.workspace.host_effects import effect_on_host
 from orchestrator.workspace.judge import Rules, link_refusal
 from orchestrator.workspace.plain_repositories import MEANING, PlainRepositories
 from orchestrator.workspace.raw_commits import RawCommit, RawFile
@@ -111,7 +110,7 @@ def judge_files(
     plain = PlainRepositories((one.path for one in given if one.mode), rules.on_host)
     for one in given:
         before = found.get(one.path, CommitFile(one.path))
-        effect = effect_on_host(one.path, rules.effects) if one.mode else ""
+        effect = rules.effect(one.path) if one.mode else ""
         in_plain_sight = bool(one.mode) and plain.own(one.path)
         effect = effect or (MEANING if in_plain_sight else "")
         if not effect and one.mode and one.mode & 0o170000 == 0o100000 and one.mode & _EXECUTABLE:
@@ -172,6 +171,8 @@ def _guard(one: RawFile, rules: Rules, link_target: Callable[[str], str]) -> str
         return "policy hides this path from the box"
     if rules.protected.covers(one.path):
         return "policy protects it"
+    if note := rules.guarded_by_windows(one.path):
+        return note
     if one.mode == _SUBMODULE:
         return "it is a submodule"
     if one.mode == _SYMLINK:

@@ -98,7 +98,8 @@ class Running:
         tree.send(left, signal.SIGKILL)
         self._loop.reap()
         if self._done:
-            return
+            # To collect the first process may have been to finish.
+            return  # type: ignore[unreachable]  # mypy takes it for as it was
         if self._status is not None and not left:
             self._finish()
         elif rounds:

@@ -92,7 +92,7 @@ class Seen:
 
 def _tries_path(before: dict[str, Any], pid: int, path: str, argv: list[str]) -> bool:
     """Say whether a process looks for one program in the next directory of PATH."""
-    return (
+    return bool(
         before["pid"] == pid
         and before["argv"] == argv
         and os.path.basename(before["path"]) == os.path.basename(path)

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 from privilege import MAX_OPEN_FILES
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from config import Config
     from terminal import Terminal
     from witness import Witness
@@ -67,7 +69,9 @@ class Spare:
         if terminal is not None:
             self.input = self.output = terminal.master
             theirs = [terminal.slave]
-            streams = [(os.POSIX_SPAWN_DUP2, terminal.slave, fd) for fd in (0, 1, 2)]
+            streams: list[tuple[Any, ...]] = [
+                (os.POSIX_SPAWN_DUP2, terminal.slave, fd) for fd in (0, 1, 2)
+            ]
         else:
             theirs, streams = self._pipes(takes_input)
         if witness is not None and self._number:
@@ -95,12 +99,12 @@ class Spare:
                 os.close(fd)
         os.set_blocking(self.output, False)
 
-    def _pipes(self, takes_input: bool) -> tuple[list[int], list[tuple[int, ...]]]:
+    def _pipes(self, takes_input: bool) -> tuple[list[int], list[tuple[Any, ...]]]:
         """Return the child's ends, and what makes them its streams."""
         self.output, output_write = os.pipe2(os.O_CLOEXEC)
         ends = [output_write]
         # Never a socket: bash would take itself for a remote shell, read ~/.bashrc.
-        source: tuple[object, ...] = (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)
+        source: tuple[Any, ...] = (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)
         if takes_input:
             input_read, self.input = os.pipe2(os.O_CLOEXEC)
             os.set_blocking(self.input, False)

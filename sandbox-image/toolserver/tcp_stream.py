@@ -65,11 +65,11 @@ class TcpStream(Stream):
         family, address = self._ways.pop(0)
         try:
             with as_command(self._config):
-                self._socket = socket.socket(family, socket.SOCK_STREAM)
-                self._socket.setblocking(False)
-                self._socket.connect((address, self._port))
+                trying = self._socket = socket.socket(family, socket.SOCK_STREAM)
+                trying.setblocking(False)
+                trying.connect((address, self._port))
         except BlockingIOError:
-            self._loop.on_writable(self._socket.fileno(), self._connected)
+            self._loop.on_writable(trying.fileno(), self._connected)
         except OSError as err:
             self._reason = self._reason or _words(err.errno)
             self._try_next()

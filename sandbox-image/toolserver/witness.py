@@ -174,10 +174,11 @@ class Witness:
             if seen.is_full:
                 self._report(number)
             elif number not in self._timers:
-                self._timers[number] = self._loop.after(
-                    seen.delay, lambda n=number: self._report(n)
-                )
+                self._timers[number] = self._loop.after(seen.delay, self._reporter(number))
         del buffer[:at]
+
+    def _reporter(self, number: int) -> Callable[[], None]:
+        return lambda: self._report(number)
 
     def _report(self, number: int, *, last: bool = False) -> None:
         timer = self._timers.pop(number, None)

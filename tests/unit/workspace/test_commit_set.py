@@ -43,6 +43,17 @@ def test_deleted_protected_path_is_guarded_too():
     assert flags((".envrc", 0)) == {".envrc": ("policy protects it", "")}
 
 
+def test_name_that_windows_opens_as_a_guarded_one_is_guarded():
+    """A branch is checked out anywhere."""
+    assert flags(("ENVRC~1", 0o100644)) == {
+        "ENVRC~1": (
+            "Windows opens '.envrc' for this name",
+            "shell settings on entering the directory",
+        )
+    }
+    assert flags((".env.", 0o100644))[".env."][0] == "Windows opens '.env' for this name"
+
+
 def test_subject_is_the_first_line_even_of_an_empty_message():
     """No message breaks the list."""
     raw = [RawCommit("c", (), "a", "b", "t", text) for text in ("\n\nOne\ntwo", "", "\n")]
