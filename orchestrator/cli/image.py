@@ -22,7 +22,7 @@ from orchestrator.engine.images import (
     list_images,
     prune_images,
 )
-from orchestrator.engine.made_images import MadeImage, list_made, prune_made
+from orchestrator.engine.made_images import MadeImage, list_made, present_digests, prune_made
 from orchestrator.harness.image_uses import forget_uses, last_uses
 from orchestrator.schema.ids import Digest
 from orchestrator.schema.terminal_text import escape_terminal
@@ -76,10 +76,7 @@ def prune(as_json: AsJson = False) -> None:
     removed, kept = prune_made(engine, runtime=_runtime(list_images(engine, expected)))
     others = prune_images(engine, expected)
     removed, kept = removed + others[0], kept + others[1]
-    images = list_images(engine, expected)
-    left = {image.digest for image in images}
-    left |= {image.digest for image in list_made(engine, runtime=_runtime(images))}
-    forget_uses(_paths(), left)
+    forget_uses(_paths(), present_digests(engine))
     if as_json:
         typer.echo(json.dumps({"removed": removed, "in_use": kept}))
         return

@@ -56,6 +56,12 @@ def list_made(engine: Engine, *, runtime: Digest | None) -> list[MadeImage]:
     return sorted(made, key=lambda image: (image.kind == BUILT_KIND, -image.created, image.name))
 
 
+def present_digests(engine: Engine) -> set[Digest]:
+    """Return every image that the engine has, those without a name too."""
+    with translated("list images"):
+        return {Digest(item["Id"]) for item in engine.api.images(all=True)}
+
+
 def prune_made(engine: Engine, *, runtime: Digest | None) -> tuple[list[str], list[str]]:
     """Remove those that nothing can use any more; returns (removed, kept because in use)."""
     removed: list[str] = []

@@ -13,8 +13,10 @@ from orchestrator.config.paths import Paths
 from orchestrator.engine.client import connect
 from orchestrator.engine.containers import FoundContainer, find_containers
 from orchestrator.engine.labels import BOX
+from orchestrator.engine.made_images import present_digests
 from orchestrator.errors import UsageError
 from orchestrator.harness.beginnings import remove_unbegun
+from orchestrator.harness.image_uses import forget_uses
 from orchestrator.harness.pool.channel import pool_directory
 from orchestrator.harness.pool.remains import remove_remains
 from orchestrator.sandbox.docker_driver import DockerLifecycle
@@ -100,6 +102,8 @@ async def sweep_boxes(paths: Paths) -> Swept:
         )
         volumes = await to_thread.run_sync(remove_orphans, engine)
         homes = await to_thread.run_sync(lambda: forget_lost_homes(paths, engine))
+        # The dates alone: they say nothing of an image that is gone.
+        await to_thread.run_sync(lambda: forget_uses(paths, present_digests(engine)))
     finally:
         engine.close()
     pools = await to_thread.run_sync(lambda: remove_remains(pool_directory(os.environ)))

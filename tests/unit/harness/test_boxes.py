@@ -7,11 +7,13 @@ import pytest
 
 from orchestrator.config.assets import asset
 from orchestrator.engine.image_context import sandbox_image_name
+from orchestrator.engine.images import image_digest
 from orchestrator.errors import UsageError
 from orchestrator.harness.boxes import end_box, running_boxes, sweep_boxes
+from orchestrator.harness.image_uses import last_uses, note_use
 from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.sandbox.driver import BoxSpec
-from orchestrator.schema.ids import SessionId
+from orchestrator.schema.ids import Digest, SessionId
 
 pytestmark = pytest.mark.docker
 
@@ -80,3 +82,13 @@ def test_sweep_leaves_the_boxes_of_living_runs(engine, paths):
 
     assert session not in swept.boxes
     assert session in left
+
+
+def test_sweep_forgets_when_images_were_used_that_are_gone(engine, paths):
+    """What the engine has keeps its date."""
+    there = image_digest(engine, sandbox_image_name(asset("sandbox-image")))
+    note_use(paths, there, Digest(f"sha256:{'0' * 64}"))
+
+    anyio.run(sweep_boxes, paths)
+
+    assert set(last_uses(paths)) == {there}
