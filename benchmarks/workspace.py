@@ -1,6 +1,6 @@
 """How much a workspace costs: start by size, reading back, applying.
 
-``python benchmarks/workspace.py [--json]``. Directories of 10 and of 50,000 files are started by
+``python benchmarks/workspace.py [--json] [--only PART]``. Directories of 10 and of 50,000 files are started by
 turns, so that a slow moment of the machine meets both.
 """
 
@@ -176,16 +176,20 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--only", choices=("starts", "overlay", "copy"), help="measure only this")
     arguments = parser.parse_args()
+    result: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder, closing(connect()) as engine:
         ensure_base(engine, lambda _: None)
         root = Path(folder)
         make_project(root / "small", SMALL)
         make_project(root / "large", LARGE)
         bench = Bench(engine, root)
-        result = measure_starts(bench, root / "small", root / "large")
+        if arguments.only in {None, "starts"}:
+            result |= measure_starts(bench, root / "small", root / "large")
         for mode in ("overlay", "copy"):
-            result |= measure_return(bench, root / "large", mode)
+            if arguments.only in {None, mode}:
+                result |= measure_return(bench, root / "large", mode)
     if arguments.json:
         print(json.dumps({name: round(value, 3) for name, value in result.items()}))
     else:

@@ -15,6 +15,7 @@ from orchestrator.cli.picking import pick
 from orchestrator.cli.run_io import open_io
 from orchestrator.cli.workspace import (
     Directory,
+    Everything,
     Json,
     Ours,
     Place,
@@ -87,6 +88,7 @@ def apply(
     message: Annotated[
         str | None, typer.Option("--message", "-m", help="Message of that commit.")
     ] = None,
+    everything: Everything = False,
     as_json: Json = False,
 ) -> int:
     """Bring a session's changes to the host.
@@ -134,7 +136,7 @@ def apply(
         if as_json:
             print_json(_encode_applied(changes, applied))
         else:
-            _tell(changes, applied)
+            _tell(changes, applied, everything=everything)
         return place.exit_code(_wind_up(workspace, changes, applied))
 
 
@@ -159,7 +161,8 @@ def _interactive(place: Place, workspace: Workspace, changes: ChangeSet, *, igno
     if applied is None:
         say([f"nothing was applied; all changes wait: glovebox diff {changes.session}"])
         return 0
-    _tell(changes, applied)
+    # Each was asked about by its name.
+    _tell(changes, applied, everything=False)
     return _wind_up(workspace, changes, applied)
 
 
@@ -174,9 +177,9 @@ def _wind_up(workspace: Workspace, changes: ChangeSet, applied: Applied) -> int:
     return 0 if applied.complete else 1
 
 
-def _tell(changes: ChangeSet, applied: Applied) -> None:
-    say(effect_lines(applied.changes))
-    say(left_lines(applied.left))
+def _tell(changes: ChangeSet, applied: Applied, *, everything: bool) -> None:
+    say(effect_lines(applied.changes, everything=everything))
+    say(left_lines(applied.left, everything=everything))
     in_part = sum(change.partial for change in applied.changes)
     part = f", {in_part} of them in part" if in_part else ""
     where = escape_terminal(changes.directory)

@@ -21,6 +21,7 @@ from orchestrator.workspace.handover import (
     discard_changes,
     drop_emptied,
     read_changes,
+    read_counts,
     read_patch,
 )
 from orchestrator.workspace.node import ChangeSet
@@ -88,8 +89,7 @@ async def show_changes(paths: Paths, session: SessionId, io: RunIo) -> None:
 
 
 async def _ask(workspace: Workspace, changes: ChangeSet, paths: Paths, io: RunIo) -> int:
-    lines, counts = await read_patch(workspace, changes)
-    _tell(io, summary_lines(changes, counts))
+    _tell(io, summary_lines(changes, await read_counts(workspace, changes)))
     while io.terminal is not None:
         io.terminal.discard_input()
         io.terminal.write("apply these changes? y = yes, d = show them, n = later (default): ")
@@ -98,6 +98,7 @@ async def _ask(workspace: Workspace, changes: ChangeSet, paths: Paths, io: RunIo
             case "y" | "yes":
                 return await _apply(workspace, changes, paths, io)
             case "d" | "diff":
+                lines, _ = await read_patch(workspace, changes)
                 _tell(io, (shown_line(line) for line in lines))
             case _:
                 break

@@ -24,7 +24,7 @@ from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.workspace.commit_set import encode_commits
 from orchestrator.workspace.commit_words import waiting_line
 from orchestrator.workspace.commits import read_commits
-from orchestrator.workspace.handover import read_changes, read_patch, read_pieces
+from orchestrator.workspace.handover import read_changes, read_counts, read_patch, read_pieces
 from orchestrator.workspace.merging import Sides
 from orchestrator.workspace.node import ChangeSet, encode_change
 from orchestrator.workspace.opening import drop_workspace, load_workspace
@@ -57,6 +57,10 @@ Theirs = Annotated[
     typer.Option("--theirs", metavar="GLOB", help="There, take the box's; repeatable."),
 ]
 
+Everything = Annotated[
+    bool, typer.Option("--all", help="Name every change; else long lists are folded.")
+]
+
 _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
 _PLAIN = "\x1b[0m"
 
@@ -65,6 +69,7 @@ def diff(
     session: SessionArgument = None,
     cd: Directory = Path(),
     stat: Annotated[bool, typer.Option("--stat", help="Only the list of changes.")] = False,
+    everything: Everything = False,
     raw: Annotated[
         bool, typer.Option("--raw", help="Exact text for patch tools; unsafe on a terminal.")
     ] = False,
@@ -101,17 +106,18 @@ def diff(
                 told["hunks"] = [_encode_piece(piece) for piece in pieces if piece.digest]
             print_json(told)
             return code
+        waiting = filter(None, [waiting_line(commits)])
+        if stat:
+            counts = anyio.run(read_counts, workspace, changes)
+            show([*summary_lines(changes, counts, everything=everything), *waiting])
+            return code
         lines, counts = anyio.run(
             read_patch,
             workspace,
             changes,
             PatchForm(numbered=hunks, overlaps=not raw, ignored=ignored),
         )
-    summary = [*summary_lines(changes, counts), *filter(None, [waiting_line(commits)])]
-    if stat:
-        show(summary)
-        return code
-    say(summary)
+    say([*summary_lines(changes, counts, everything=everything), *waiting])
     if raw:
         sys.stdout.buffer.write(
             "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")

@@ -110,6 +110,16 @@ async def read_patch(
     return await in_thread(read, workspace.site)
 
 
+async def read_counts(workspace: Workspace, changes: ChangeSet) -> dict[str, tuple[int, int]]:
+    """Return the added and removed lines by path."""
+
+    def read() -> dict[str, tuple[int, int]]:
+        with locked(workspace.site.folder, wait=True), open_patch(workspace) as patch:
+            return patch.counts(changes)
+
+    return await in_thread(read, workspace.site) if changes.changes else {}
+
+
 async def read_pieces(workspace: Workspace, changes: Iterable[Change]) -> list[Piece]:
     """Return what a person is asked about, change by change."""
 

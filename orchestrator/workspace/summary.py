@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 
 from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.workspace.folding import MOST_FLAGGED, MOST_LISTED, Heap, flagged, fold
 from orchestrator.workspace.node import PERMISSIONS, Change, ChangeSet, Node
 from orchestrator.workspace.plan import IGNORED, Left
 
@@ -29,37 +30,63 @@ _SECTIONS: tuple[tuple[str, Callable[[Change], str]], ...] = (
 )
 
 
-def summary_lines(changes: ChangeSet, counts: Counts) -> Iterator[str]:
-    """Yield the list of changes, then what a person must know before a yes."""
+def summary_lines(changes: ChangeSet, counts: Counts, *, everything: bool = False) -> Iterator[str]:
+    """Yield the list of changes, then what a person must know before a yes.
+
+    Long lists are folded, unless ``everything`` is to be named.
+    """
     shown = [c for c in changes.changes if not c.renamed_to and not c.ignored]
     if not shown:
         yield "no files changed"
-    for change in shown:
-        yield change_line(change, counts)
+    rows = fold(shown, most=len(shown) if everything else MOST_LISTED)
+    for row in rows:
+        yield change_line(row, counts) if isinstance(row, Change) else _heap_line(row)
+    folded = len(rows) < len(shown)
     for title, reason in _SECTIONS:
-        lines = [f"  {_names(c)}: {escape_terminal(reason(c))}" for c in shown if reason(c)]
-        if lines:
+        found = [(_names(c), escape_terminal(reason(c))) for c in shown if reason(c)]
+        if found:
             yield title
-            yield from lines
+            yield from flagged(found, most=_most(found, everything), line="  {}: {}".format)
+        folded = folded or len(found) > _most(found, everything)
     yield from _ignored_lines([change for change in changes.changes if change.ignored])
     if changes.inside_git:
         yield (
             f".git: {changes.inside_git} files changed inside .git (commits, index); "
             "they stay in the box"
         )
-    yield from note_lines(changes)
+    yield from note_lines(changes, everything=everything)
+    if folded:
+        yield (
+            f"{len(shown)} changes, long lists are folded; every name: "
+            f"glovebox diff --stat --all {changes.session}"
+        )
 
 
-def note_lines(changes: ChangeSet) -> Iterator[str]:
+def _most(found: Sized, everything: bool) -> int:
+    return len(found) if everything else MOST_FLAGGED
+
+
+def _heap_line(heap: Heap) -> str:
+    kinds = Counter(_word(change) for change in heap.changes)
+    words = ", ".join(f"{count} {word}" for word, count in kinds.most_common())
+    name = f"{escape_terminal(heap.directory)}/" if heap.directory else "./"
+    where = "other places" if heap.others else f"{name}*" if heap.only_here else name
+    return f"  {len(heap.changes):<9} {where}  ({words})"
+
+
+def note_lines(changes: ChangeSet, *, everything: bool = False) -> Iterator[str]:
     """Yield what a person must know even where nothing changed or nobody is asked."""
-    yield from (f"note: {escape_terminal(note)}" for note in changes.notes)
+    most = _most(changes.notes, everything)
+    yield from (f"note: {escape_terminal(note)}" for note in changes.notes[:most])
+    if len(changes.notes) > most:
+        yield f"note: … and {len(changes.notes) - most} more"
 
 
-def effect_lines(applied: Iterable[Change]) -> Iterator[str]:
+def effect_lines(applied: Iterable[Change], *, everything: bool = False) -> Iterator[str]:
     """Yield which of the changes that are on the host now run there."""
-    for change in applied:
-        if change.runs_on_host:
-            yield f"  runs on your machine: {_names(change)}: {escape_terminal(change.runs_on_host)}"
+    found = [(_names(c), escape_terminal(c.runs_on_host)) for c in applied if c.runs_on_host]
+    line = "  runs on your machine: {}: {}".format
+    yield from flagged(found, most=_most(found, everything), line=line)
 
 
 def _ignored_lines(ignored: list[Change]) -> Iterator[str]:
@@ -91,15 +118,17 @@ def warning_lines(change: Change) -> Iterator[str]:
             yield f"  {title} {escape_terminal(why)}"
 
 
-def left_lines(left: Iterable[Left]) -> Iterator[str]:
+def left_lines(left: Iterable[Left], *, everything: bool = False) -> Iterator[str]:
     """Yield what stayed in the box, each with its reason; what git ignores is only counted."""
-    ignored = 0
-    for item in left:
-        if item.reason == IGNORED:
-            ignored += 1
-        else:
-            yield f"  not applied: {escape_terminal(item.path)}: {escape_terminal(item.reason)}"
-    if ignored:
+    given = list(left)
+    found = [
+        (escape_terminal(item.path), escape_terminal(item.reason))
+        for item in given
+        if item.reason != IGNORED
+    ]
+    line = "  not applied: {}: {}".format
+    yield from flagged(found, most=_most(found, everything), line=line)
+    if ignored := len(given) - len(found):
         yield f"  not applied: {ignored} changes that git ignores; --ignored applies them too"
 
 

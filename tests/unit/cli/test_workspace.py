@@ -87,6 +87,20 @@ def test_stat_and_json_tell_the_same_changes(shell):
     assert machine["directory"] == str(shell.desk.project)
 
 
+def test_long_list_is_folded_and_all_names_it(shell):
+    """A heap of generated files does not push the person's own change out of sight."""
+    shell.work("mkdir -p gen; cd gen; touch $(seq -f f%g 1000); cd ..; echo two >> a.txt")
+
+    folded, whole = shell("diff", "--stat"), shell("diff", "--stat", "--all")
+
+    assert "  modified  a.txt" in folded.stdout
+    assert "  1000      gen/  (1000 added)" in folded.stdout
+    assert "glovebox diff --stat --all" in folded.stdout
+    assert "gen/f777" not in folded.stdout
+    assert "  added     gen/f777\n" in whole.stdout
+    assert "folded" not in whole.stdout
+
+
 def test_discard_drops_the_named_session(shell):
     """By the beginning of its id; another session's changes stay."""
     first = shell.work("echo 1 > one")

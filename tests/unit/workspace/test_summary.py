@@ -1,6 +1,6 @@
 from orchestrator.workspace.node import Change, ChangeSet, Node
 from orchestrator.workspace.plan import Left
-from orchestrator.workspace.summary import left_lines, summary_lines
+from orchestrator.workspace.summary import effect_lines, left_lines, summary_lines
 
 FILE = Node("file", 0o644, size=9)
 
@@ -76,3 +76,39 @@ def test_names_cannot_move_the_cursor():
 def test_nothing_changed_is_said():
     """An empty list is an answer too."""
     assert summary() == ["no files changed"]
+
+
+def test_long_list_is_folded_and_says_how_to_see_all_of_it():
+    """Dangers too; what is beside the heap is named."""
+    many = [
+        Change(f"gen/m{n % 700}/f{n}", "added", None, FILE, runs_on_host="it is executable")
+        for n in range(5000)
+    ]
+    own = Change("app.py", "modified", FILE, FILE, runs_on_host="python imports it")
+    changes = ChangeSet("0" * 12, "copy", "/x", (own, *many), notes=("n",) * 5000)
+
+    lines = list(summary_lines(changes, {"app.py": (1, 2)}))
+
+    assert lines[:5] == [
+        "  modified  app.py  (+1 -2)",
+        "  5000      gen/  (5000 added)",
+        "runs on your machine:",
+        "  app.py: python imports it",
+        "  gen/m0/f0: it is executable",
+    ]
+    assert lines[7] == "  … and 4997 more (4997 in gen/): it is executable"
+    assert lines[-2] == "note: … and 4940 more"
+    assert lines[-1].endswith("glovebox diff --stat --all 000000000000")
+    assert len(lines) < 100
+    assert len(list(summary_lines(changes, {}, everything=True))) == 5001 * 2 + 1 + 5000
+
+
+def test_long_list_of_what_was_left_or_runs_is_folded():
+    """Where a person was not asked about each, as at the end of a run."""
+    left = [Left(f"d/f{n}", "it is a fifo") for n in range(1000)]
+    many = [Change(f"f{n}", "added", None, FILE, runs_on_host="x") for n in range(1000)]
+
+    assert list(left_lines(left))[-1] == ("  not applied: … and 997 more (997 in d/): it is a fifo")
+    assert len(list(left_lines(left, everything=True))) == 1000
+    assert list(effect_lines(many))[-1] == "  runs on your machine: … and 997 more (997 in ./): x"
+    assert len(list(effect_lines(many, everything=True))) == 1000
