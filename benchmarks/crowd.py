@@ -10,8 +10,6 @@ from pathlib import Path
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
-from orchestrator.confirmation.answers import NobodyConfirmer
-from orchestrator.confirmation.gate import Confirmer
 from orchestrator.engine.client import connect
 from orchestrator.engine.home_volumes import list_homes
 from orchestrator.engine.volumes import remove_volume
@@ -38,9 +36,8 @@ class QuietFront:
 
         return drop
 
-    def confirmer(self) -> Confirmer:
-        """Return one that says no."""
-        return NobodyConfirmer()
+    def person(self) -> None:
+        """Return nobody."""
 
     def note(self, text: str) -> None:
         """Take a note that nobody reads."""

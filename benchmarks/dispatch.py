@@ -23,7 +23,7 @@ from orchestrator.config.assets import asset
 from orchestrator.confirmation.answers import NobodyConfirmer
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.execs import Execs
-from orchestrator.dispatch.judge import Judge
+from orchestrator.dispatch.judge import Asking, Judge
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.policy.evaluate import evaluate, evaluate_command
 from orchestrator.policy.load import load_policy
@@ -76,12 +76,10 @@ async def main() -> None:
     async with open_box() as box:
         judge = Judge(
             lambda request, tool: evaluate(policy, request, tool=tool),
-            NobodyConfirmer(),
+            Asking(NobodyConfirmer(), timeout_s=1),
             audit,
             observe=_ignore,
             scrub=output.scrub,
-            timeout_s=1,
-            stop_when_nobody=False,
         )
         tools = {tool.definition.name: tool for tool in builtin_tools()}
         dispatcher = Dispatcher(

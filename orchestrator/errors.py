@@ -15,6 +15,7 @@
     │   └── AuditUnavailable      7   no record, no action
     ├── CredentialError           7   a key is missing or the vault cannot be opened
     ├── WorkspaceError            1   the workspace cannot be prepared, read or applied
+    ├── ApprovalError             1   a question cannot be answered, or not any more
     ├── SessionError              1   a session file cannot be used
     │   └── SessionBusy           1   another process holds the session
     └── ScriptError               1   a scripted model's script does not fit the run
@@ -124,6 +125,10 @@ class CredentialError(GloveboxError):
 
 class WorkspaceError(GloveboxError):
     """Raised when a workspace cannot be prepared, read back or applied."""
+
+
+class ApprovalError(GloveboxError):
+    """Raised when a question cannot be kept or answered, or not any more."""
 
 
 class SessionError(GloveboxError):

@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "audit": ("orchestrator.cli.audit:app", "Show and verify audit chains."),
     "image": ("orchestrator.cli.image:app", "Build and list sandbox images."),
     "home": ("orchestrator.cli.home:app", "List and remove the homes that projects keep."),
+    "approvals": ("orchestrator.cli.approvals:app", "Answer questions; list and revoke yeses."),
     "trust": ("orchestrator.cli.trust:trust", "Say whether a project's own image may be used."),
     "pool": ("orchestrator.cli.pool:app", "Keep boxes ready for the next session."),
     "ps": ("orchestrator.cli.boxes:ps", "List running boxes."),

@@ -135,7 +135,7 @@ def run(
         tools=settings.tools if tools is None else read_tools(tools),
         previews=tuple(parse_preview(port, None) for port in preview or []),
     )
-    io = open_io(quiet=print_only, json_events=json_events)
+    io = open_io(quiet=print_only, json_events=json_events, bell=settings.approvals.bell)
     end = anyio.run(partial(run_session, options, settings, paths, front=io))
     told = _answer(end, io, copy_to=output_last_message)
     code = end.exit_code or told

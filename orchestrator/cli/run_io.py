@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from orchestrator.cli.render import WIDE, JsonLines, Progress
-from orchestrator.confirmation.answers import NobodyConfirmer
-from orchestrator.confirmation.gate import Confirmer
+from orchestrator.confirmation.channels import Channel
 from orchestrator.confirmation.terminal import TerminalConfirmer
 from orchestrator.confirmation.tty import TtyTerminal
 from orchestrator.schema.event import Event, Observer
@@ -26,6 +25,8 @@ class RunIo:
     quiet: bool
     terminal: TtyTerminal | None
     """Where a person can be asked; None when stdin or stderr is no terminal."""
+    bell: bool = True
+    """Ring the terminal's bell with a question."""
 
     def observer(self, session: str) -> Observer:
         """Return what shows the events of one session."""
@@ -35,18 +36,18 @@ class RunIo:
             return _ignore
         return Progress(_to_stderr, colour=_colour(), columns=_columns)
 
-    def confirmer(self) -> Confirmer:
-        """Return who answers: a person at the terminal, or nobody."""
+    def person(self) -> Channel | None:
+        """Return the person at the terminal; None where there is none."""
         if self.terminal is None:
-            return NobodyConfirmer()
-        return TerminalConfirmer(self.terminal)
+            return None
+        return TerminalConfirmer(self.terminal, name=self.terminal.name, bell=self.bell)
 
     def note(self, text: str) -> None:
         """Tell the person something; ``text`` is already safe."""
         _put(sys.stderr, text + "\n")
 
 
-def open_io(*, quiet: bool, json_events: bool) -> RunIo:
+def open_io(*, quiet: bool, json_events: bool, bell: bool = True) -> RunIo:
     """Return the front door for this process's own streams."""
     interactive = sys.stdin.isatty() and sys.stderr.isatty()
     terminal = None
@@ -57,7 +58,7 @@ def open_io(*, quiet: bool, json_events: bool) -> RunIo:
             terminal = None
         else:
             terminal = TtyTerminal(fd)
-    return RunIo(json_events=json_events, quiet=quiet, terminal=terminal)
+    return RunIo(json_events=json_events, quiet=quiet, terminal=terminal, bell=bell)
 
 
 def _to_stdout(text: str) -> None:

@@ -14,6 +14,7 @@ import typer
 
 from orchestrator.cli.run_io import open_io
 from orchestrator.config.paths import Paths, paths_from
+from orchestrator.confirmation.answers import NobodyConfirmer
 from orchestrator.errors import UsageError
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.plan import policy_of
@@ -56,7 +57,8 @@ def trust(
         return 0
     options = RunOptions(None, project, "", policies=tuple(policy or ("default",)), image=image)
     io = open_io(quiet=False, json_events=False)
-    asker = ProjectAsker(policy_of(options, paths), paths, io.confirmer(), io.note)
+    person = io.person() or NobodyConfirmer()
+    asker = ProjectAsker(policy_of(options, paths), paths, person, io.note)
     answer = anyio.run(partial(answer_project, asker, options, yes=yes))
     if answer is None:
         sys.stderr.write(f"{escape_terminal(str(project))}: it describes no image\n")

@@ -46,6 +46,16 @@ class Paths:
         """What is known of the volumes that are projects' homes."""
         return self.state / "homes"
 
+    @property
+    def questions(self) -> Path:
+        """Questions that wait for an answer, and what became of them."""
+        return self.state / "approvals" / "questions"
+
+    @property
+    def grants(self) -> Path:
+        """Yeses that stand."""
+        return self.state / "approvals" / "grants"
+
     def recordings(self, session: SessionId) -> Path:
         """Return the folder of a session's recorded terminals."""
         return self.state / "recordings" / session

@@ -35,6 +35,29 @@ class PoolSettings(BaseModel):
         return float(self.idle[:-1]) * _SECONDS[self.idle[-1]]
 
 
+class WebhookSettings(BaseModel):
+    """Somebody who answers questions behind an address."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    url: str
+    """https, or http on this machine."""
+    key: str = "approvals-webhook"
+    """Name of the shared secret in the key store; the secret itself stands in no file."""
+
+
+class ApprovalsSettings(BaseModel):
+    """How a person is reached; only the user's own file says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    webhook: WebhookSettings | None = None
+    notify: tuple[str, ...] = ()
+    """A command and its arguments, run with a text when a question waits."""
+    bell: bool = True
+    """Ring the terminal's bell with a question."""
+
+
 class Settings(BaseModel):
     """What a user may set once instead of with every command."""
 
@@ -51,6 +74,8 @@ class Settings(BaseModel):
     tools: tuple[str, ...] = ("read", "write", "edit", "bash")
     pool: PoolSettings = PoolSettings()
     """A warm pool for each project that a session worked on."""
+    approvals: ApprovalsSettings = ApprovalsSettings()
+    """How a person is reached when policy asks."""
     providers: dict[str, ProviderSettings] = Field(default_factory=dict)
     """Own names and base URLs of model servers."""
 
@@ -114,10 +139,17 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
+_SECTIONS: dict[tuple[str, ...], type[BaseModel]] = {
+    ("pool",): PoolSettings,
+    ("approvals",): ApprovalsSettings,
+    ("approvals", "webhook"): WebhookSettings,
+}
+
+
 def _nearest(steps: list[str]) -> str:
     """Return a hint where the last step looks like a name that may stand there."""
     forms: dict[int, type[BaseModel]] = {1: Settings, 3: ProviderSettings, 5: ModelSettings}
-    form = PoolSettings if steps[0] == "pool" and len(steps) == 2 else forms.get(len(steps))
+    form = _SECTIONS.get(tuple(steps[:-1])) or forms.get(len(steps))
     known = list(form.model_fields) if form else []
     close = difflib.get_close_matches(steps[-1], known, n=1)
     return f"did you mean '{close[0]}'?" if close and close[0] != steps[-1] else ""

@@ -1,4 +1,4 @@
-"""Confirmers without a person: nobody, a blanket yes, recorded answers, remembered ones."""
+"""Confirmers without a person: nobody, a blanket yes, answers written down before."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from orchestrator.confirmation.gate import Answer, Confirmer, Question, Scope
+from orchestrator.confirmation.gate import Answer, Confirmer, Question
 from orchestrator.errors import ConfigError
-from orchestrator.schema.ids import Digest
 
 NOBODY_REASON = "this run has nobody to ask; try a way that needs no confirmation, or report it"
 
@@ -39,32 +38,6 @@ class BlanketConfirmer:
         return Answer(yes=True, by="yolo")
 
 
-class RememberingConfirmer:
-    """Keeps ``session`` answers, bound to the digest of exactly what was shown."""
-
-    def __init__(self, otherwise: Confirmer) -> None:
-        """Ask ``otherwise`` what is not remembered."""
-        self._otherwise = otherwise
-        self._yes: set[Digest] = set()
-        self._no: dict[Digest, str] = {}
-
-    async def ask(self, question: Question, *, timeout_s: float) -> Answer:
-        """Return the remembered answer, or the fresh one.
-
-        A call the person denied is denied again without asking until the model changes it.
-        """
-        if question.digest in self._no:
-            return Answer(yes=False, by="session", reason=self._no[question.digest])
-        if question.digest in self._yes and not question.decision.always:
-            return Answer(yes=True, by="session", scope="session")
-        answer = await self._otherwise.ask(question, timeout_s=timeout_s)
-        if answer.yes and answer.scope == "session" and "session" in question.scopes:
-            self._yes.add(question.digest)
-        if not answer.yes and answer.by == "terminal":
-            self._no[question.digest] = answer.reason or "denied before; change the call"
-        return answer
-
-
 class RecordedAnswer(BaseModel):
     """One line of an answers file; the first that fits a question answers it."""
 
@@ -77,7 +50,8 @@ class RecordedAnswer(BaseModel):
     rule: str | None = None
     """A rule's id or ``risk:NAME``."""
     answer: Literal["yes", "no"]
-    scope: Scope = "once"
+    scope: Literal["once", "session"] = "once"
+    """Read for older files: a file answers each equal question anew, so both mean the same."""
     reason: str = ""
 
     def fits(self, question: Question) -> bool:
@@ -104,8 +78,15 @@ class RecordedConfirmer:
         for recorded in self._answers:
             exact = recorded.command is not None or recorded.digest is not None
             if recorded.fits(question) and (exact or not question.decision.unyielding):
-                return Answer(recorded.answer == "yes", "file", recorded.scope, recorded.reason)
-        return Answer(yes=False, by="file", reason=f"{self._source} holds no answer for this")
+                return Answer(
+                    recorded.answer == "yes", "file", reason=recorded.reason, via=self._source
+                )
+        return Answer(
+            yes=False,
+            by="file",
+            reason=f"{self._source} holds no answer for this",
+            via=self._source,
+        )
 
 
 def load_answers(path: Path) -> RecordedConfirmer:
@@ -149,3 +130,7 @@ class ScriptedConfirmer:
         if not self._answers:
             return Answer(yes=False, by="scripted", reason="no answer left in the script")
         return replace(self._answers.pop(0), by="scripted")
+
+    async def close(self, question: Question, answer: Answer) -> Answer | None:  # noqa: ARG002 - the Protocol's form
+        """Give up a question that was answered elsewhere; a script is never too late."""
+        return None

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol, TypeAlias
 
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.ids import Digest
+from orchestrator.schema.likeness import Likeness
 
-Scope = Literal["once", "session"]
+Scope: TypeAlias = str
+"""``once``, ``session``, a duration such as ``30m``, or ``project``; see ``scopes``."""
+
+PERSONS = frozenset({"terminal", "inbox", "webhook"})
+"""Channels behind which somebody decides."""
+
+
+def utc_now() -> datetime:
+    """Return the time, in UTC."""
+    return datetime.now(UTC)
+
+
+def _as_it_is(text: str) -> str:
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +45,38 @@ class Question:
     """A diff or content to show with it; raw, shown only escaped."""
     kept_for: str = ""
     """What either answer is kept for beyond this run; empty where it is not."""
+    session: str = ""
+    """Empty for a question before there is a session."""
+    project: str = ""
+    """The host's directory that the session works on."""
+    likeness: Likeness = field(default_factory=Likeness)
+    created: datetime = field(default_factory=utc_now)
+    expires: datetime | None = None
+    scrub: Callable[[str], str] = field(default=_as_it_is, repr=False, compare=False)
+    """Takes known secrets out of what leaves this process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A yes holds for the question's digest; ``session`` for equal digests until the end."""
+    """A yes holds for the question's digest; a wider scope also for equal digests later."""
 
     yes: bool
     by: str
-    """``terminal``, ``file``, ``yolo``, ``nobody``, ``timeout``, ``scripted`` or ``session``."""
+    """``terminal``, ``inbox``, ``webhook``, ``file``, ``yolo``, ``memory``, ``limit``, ``nobody``,
+    ``timeout`` or ``scripted``."""
     scope: Scope = "once"
     reason: str = ""
     """On a no, told to the model."""
+    who: str = ""
+    """The person, as far as the channel knows."""
+    via: str = ""
+    """Where from: a terminal, a command, an address."""
+    widened: bool = False
+    """The yes covers the question's pattern too."""
+    grant: str = ""
+    """Id of the earlier yes that answered."""
+    lost: tuple[Answer, ...] = ()
+    """Answers that came too late to count."""
 
 
 class Confirmer(Protocol):

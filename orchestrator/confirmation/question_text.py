@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 
 from orchestrator.confirmation.gate import Question
+from orchestrator.confirmation.scopes import offered, remembered
+from orchestrator.confirmation.warnings import warnings
+from orchestrator.schema.likeness import ANY_WORD
 from orchestrator.schema.terminal_text import escape_terminal, wrap_cells
 
 FRAME = "┃ "
@@ -16,6 +19,8 @@ BLANK_RUN = re.compile(r" {8,}|\t{4,}")
 EMPTY_LINES = 3
 """So many empty lines in a row are shown; more become a count."""
 MIN_WIDTH = 20
+KEYS = {"once": "y", "session": "s", "project": "p"}
+"""What stands for a scope at a terminal; a duration stands for itself."""
 
 
 def render_question(question: Question, columns: int) -> list[str]:
@@ -31,13 +36,37 @@ def render_question(question: Question, columns: int) -> list[str]:
     if decision.span is not None:
         start, end = decision.span
         rows += wrap(f"part: {_plain(question.subject[start:end])}", columns)
+    for effect in question.likeness.effects:
+        rows += wrap(f"effect: {_plain(effect)}", columns)
     for note in decision.notes:
         rows += wrap(f"also: {_plain(note)}", columns)
-    if hides_characters(question.subject):
-        rows += wrap("warning: it holds hidden or control characters, shown as escapes", columns)
+    for warning in warnings(question.subject):
+        rows += wrap(f"warning: {warning}", columns)
     if question.body:
+        for warning in warnings(question.body):
+            rows += wrap(f"warning: below, {warning}", columns)
         rows.append(FRAME.rstrip())
         rows += quote(question.body, columns)
+    rows.append(FRAME.rstrip())
+    return rows + _choices(question, columns)
+
+
+def _choices(question: Question, columns: int) -> list[str]:
+    """Return what each answer is kept for, and how else the question is answered."""
+    if question.kept_for:
+        return []
+    rows = []
+    for scope in offered(question):
+        rows += wrap(f"{KEYS.get(scope, scope):4} yes: {remembered(scope)}", columns)
+    if wider_offered(question) and question.likeness.pattern is not None:
+        pattern = _plain(question.likeness.pattern.text)
+        keys = ", ".join(f"{KEYS.get(scope, scope)}*" for scope in offered(question)[1:])
+        rows += wrap(f"{keys}  yes, and for this too, however it is written: {pattern}", columns)
+        if ANY_WORD in pattern:
+            rows += wrap(f"     {ANY_WORD} is any name: no option, glob, .. or a:b", columns)
+    rows += wrap("n    no, and not asked again in this run for what does the same", columns)
+    if question.session:
+        rows += wrap(f"id   {question.id} (glovebox approvals answer {question.id} …)", columns)
     return rows
 
 
@@ -45,20 +74,13 @@ def render_prompt(question: Question) -> str:
     """Return the line that waits for a key."""
     if question.kept_for:
         return f"{FRAME}y = yes, n = no (default); kept for {_plain(question.kept_for)}: "
-    remember = session_offered(question)
-    choices = "y = once, s = this exact one until the session ends, " if remember else "y = once, "
-    return f"{FRAME}{choices}n [reason] = no (default): "
+    keys = ", ".join(KEYS.get(scope, scope) for scope in offered(question))
+    return f"{FRAME}{keys}, n [reason] = no (default): "
 
 
-def session_offered(question: Question) -> bool:
-    """Say whether a yes may be remembered: never where a rule asks each time anew."""
-    decision = question.decision
-    return "session" in question.scopes and not decision.always and not decision.unyielding
-
-
-def hides_characters(text: str) -> bool:
-    """Say whether the text holds anything but visible characters, blanks, tabs and newlines."""
-    return escape_terminal(text, keep_newlines=True) != text
+def wider_offered(question: Question) -> bool:
+    """Say whether a yes may cover a pattern: only one that is remembered can."""
+    return question.likeness.pattern is not None and len(offered(question)) > 1
 
 
 def quote(text: str, columns: int) -> list[str]:

@@ -39,7 +39,6 @@ PLACEHOLDER = (
     "The command holds {}, which stands for a secret and would run as that text. Let the command "
     "read the secret from its file, or leave it out."
 )
-WAITING = "Not run: this turn waits for a person's answer. Ask for it again when the run goes on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,7 @@ class Dispatcher:
     async def dispatch(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
         """Run the calls; reads side by side, anything else one after the other.
 
-        Raises PartialBatchError, with a result for every call, at an ask nobody can answer.
+        Raises PartialBatchError, with the calls that have not run, at an ask nobody can answer.
         """
         planned = [self._plan(call) for call in calls]
         if len(calls) > 1 and all(_only_reads(item) for item in planned):
@@ -90,8 +89,9 @@ class Dispatcher:
             try:
                 results.append(await self._one(call, item))
             except NeedsApprovalError as stop:
-                waiting = (_waiting(rest) for rest in calls[len(results) :])
-                raise PartialBatchError((*results, *waiting), stop) from stop
+                raise PartialBatchError(
+                    tuple(results), tuple(calls[len(results) :]), stop
+                ) from stop
         return tuple(results)
 
     async def _side_by_side(
@@ -110,8 +110,9 @@ class Dispatcher:
             cause = _gravest(failed)
             if not isinstance(cause, NeedsApprovalError):
                 raise cause from None
-            told = tuple(results.get(at) or _waiting(call) for at, call in enumerate(calls))
-            raise PartialBatchError(told, cause) from cause
+            told = tuple(results[at] for at in sorted(results))
+            left = tuple(call for at, call in enumerate(calls) if at not in results)
+            raise PartialBatchError(told, left, cause) from cause
         return tuple(results[at] for at in range(len(calls)))
 
     async def _one(self, call: ToolCall, planned: Request | ToolResult) -> ToolResult:
@@ -238,21 +239,23 @@ class Dispatcher:
 
 
 class PartialBatchError(Exception):
-    """Raised when a batch stopped at an ask that nobody could answer; carries all results."""
+    """Raised when a batch stopped at an ask that nobody could answer."""
 
-    def __init__(self, results: tuple[ToolResult, ...], stop: NeedsApprovalError) -> None:
-        """Keep a result for every call of the batch."""
+    def __init__(
+        self,
+        results: tuple[ToolResult, ...],
+        waiting: tuple[ToolCall, ...],
+        stop: NeedsApprovalError,
+    ) -> None:
+        """Keep the results there are, and the calls without one: none of those has changed anything."""
         super().__init__(str(stop))
         self.results = results
+        self.waiting = waiting
         self.stop = stop
 
 
 def _with_cause(output: str, ended_for: str) -> str:
     return f"{output}\n[what it started: {plain_content(ended_for)}]"
-
-
-def _waiting(call: ToolCall) -> ToolResult:
-    return ToolResult(call.id, call.name, WAITING, is_error=True)
 
 
 def _only_reads(planned: Request | ToolResult) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
-from orchestrator.confirmation.gate import Answer, Confirmer, Question, Scope
-from orchestrator.dispatch.records import AuditSink, answer_body
+from orchestrator.confirmation.gate import Answer, Confirmer, Question, Scope, utc_now
+from orchestrator.confirmation.scopes import offered
+from orchestrator.dispatch.records import AuditSink, answer_body, question_body
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.event import ApprovalAnswer, ApprovalRequest, DecisionMade, Observer
-from orchestrator.schema.ids import CallId
+from orchestrator.schema.ids import CallId, Digest, digest_of
+from orchestrator.schema.likeness import Likeness
 from orchestrator.schema.message import ToolCall
 from orchestrator.schema.request import (
     EditRequest,
@@ -24,6 +27,30 @@ Evaluate = Callable[[Request, str], Decision]
 """Policy bound to a session: a request and the tool's name in, a decision out; never raises."""
 
 Scrub = Callable[[str], str]
+
+Liken = Callable[[Request], Likeness]
+"""What a request amounts to, for the person; asked for only where somebody is asked."""
+
+
+def unlike(request: Request) -> Likeness:  # noqa: ARG001 - the form of Liken
+    """Return nothing: the question shows the request alone."""
+    return Likeness()
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Who is asked, about what, and how far an answer may reach."""
+
+    confirmer: Confirmer
+    timeout_s: float
+    """Seconds for one answer."""
+    stop_when_nobody: bool = False
+    scopes: tuple[Scope, ...] = ("once", "session")
+    """How long a yes may hold, as policy allows."""
+    session: str = ""
+    project: str = ""
+    """The host's directory."""
+    liken: Liken = unlike
 
 
 class NeedsApprovalError(Exception):
@@ -51,24 +78,18 @@ class Judge:
     def __init__(
         self,
         evaluate: Evaluate,
-        confirmer: Confirmer,
+        asking: Asking,
         audit: AuditSink,
         *,
         observe: Observer,
         scrub: Scrub,
-        timeout_s: float,
-        stop_when_nobody: bool,
-        scopes: tuple[Scope, ...] = ("once", "session"),
     ) -> None:
-        """``timeout_s`` bounds one answer, ``scopes`` how long it may hold; ``scrub`` keeps secrets out of events."""
+        """``scrub`` keeps secrets out of events, records and all that leaves the terminal."""
         self._evaluate = evaluate
-        self._confirmer = confirmer
+        self._asking = asking
         self._audit = audit
         self._observe = observe
         self._scrub = scrub
-        self._timeout_s = timeout_s
-        self._stop_when_nobody = stop_when_nobody
-        self._scopes = scopes
 
     async def judge(self, call: ToolCall, request: Request) -> Verdict:
         """Return the verdict on one request; raises NeedsApprovalError."""
@@ -90,40 +111,53 @@ class Judge:
         return Verdict(decision, answer, allowed)
 
     async def _ask(self, call: ToolCall, request: Request, decision: Decision) -> Answer:
-        question = Question(
-            id=f"ask-{call.id}",
+        question = self._question(call, request, decision)
+        told = question_body(question)
+        # Asked is recorded before anybody can answer.
+        self._audit.append("approval_asked", {"call": call.id, **told})
+        self._observe(ApprovalRequest(id=question.id, call=call.id, question=told))
+        answer = await self._asking.confirmer.ask(question, timeout_s=self._asking.timeout_s)
+        answer = self._checked(question, answer)
+        body = {"call": call.id, "question": question.id, "digest": question.digest}
+        self._audit.append("approval", {**body, **(answer_body(answer) or {})})
+        for late in answer.lost:
+            self._audit.append("approval_lost", {**body, **(answer_body(late) or {})})
+        word = "yes" if answer.yes else "no"
+        self._observe(ApprovalAnswer(question.id, word, answer.scope, answer.by))
+        if self._asking.stop_when_nobody and answer.by == "nobody":
+            raise NeedsApprovalError(call.id, question)
+        return answer
+
+    def _question(self, call: ToolCall, request: Request, decision: Decision) -> Question:
+        now, digest, asking = utc_now(), request_digest(request), self._asking
+        return Question(
+            id=question_id(asking.session, call.id, digest),
             call=call.id,
             tool=call.name,
             subject=request_subject(request),
             cwd=request_cwd(request),
             decision=decision,
-            digest=request_digest(request),
-            scopes=self._scopes,
+            digest=digest,
+            scopes=asking.scopes,
             body=body_of(request),
+            session=asking.session,
+            project=asking.project,
+            likeness=asking.liken(request),
+            created=now,
+            expires=now + timedelta(seconds=asking.timeout_s),
+            scrub=self._scrub,
         )
-        self._observe(
-            ApprovalRequest(
-                id=question.id,
-                call=call.id,
-                question={
-                    "tool": call.name,
-                    "subject": self._scrub(question.subject),
-                    "cwd": question.cwd,
-                    "reason": self._scrub(decision.reason),
-                    "rule": decision.rule,
-                    "digest": question.digest,
-                },
-            )
-        )
-        answer = await self._confirmer.ask(question, timeout_s=self._timeout_s)
-        answer = replace(answer, reason=self._scrub(answer.reason))
-        body = {"call": call.id, "digest": question.digest, **(answer_body(answer) or {})}
-        self._audit.append("approval", body)
-        word = "yes" if answer.yes else "no"
-        self._observe(ApprovalAnswer(question.id, word, answer.scope, answer.by))
-        if self._stop_when_nobody and answer.by == "nobody":
-            raise NeedsApprovalError(call.id, question)
-        return answer
+
+    def _checked(self, question: Question, answer: Answer) -> Answer:
+        """Return the answer without secrets, and no wider than policy offers."""
+        scope = answer.scope if answer.scope in offered(question) else "once"
+        lost = tuple(replace(late, reason=self._scrub(late.reason)) for late in answer.lost)
+        return replace(answer, scope=scope, reason=self._scrub(answer.reason), lost=lost)
+
+
+def question_id(session: str, call: str, digest: Digest) -> str:
+    """Return the id of a question: the same for the same call of a session, also after a restart."""
+    return digest_of(f"{session}\0{call}\0{digest}".encode()).partition(":")[2][:12]
 
 
 def body_of(request: Request) -> str:
@@ -141,7 +175,11 @@ def refusal_text(verdict: Verdict) -> str:
     if decision.effect == "deny":
         lines = [f"Refused by policy ({decision.rule}): {decision.reason}"]
     else:
-        said = {"nobody": "nobody could be asked", "timeout": "nobody answered in time"}
+        said = {
+            "nobody": "nobody could be asked",
+            "timeout": "nobody answered in time",
+            "limit": "no more questions are asked now",
+        }
         by = said.get(answer.by, "the answer was no") if answer else "no answer"
         lines = [
             f"Not run: this needs a person's yes and {by} ({decision.rule}: {decision.reason})"

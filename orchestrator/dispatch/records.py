@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from orchestrator.confirmation.gate import Answer
+from orchestrator.confirmation.gate import Answer, Question
+from orchestrator.confirmation.scopes import offered
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.ids import digest_of
 from orchestrator.schema.message import ToolCall, ToolResult
@@ -36,7 +37,35 @@ def answer_body(answer: Answer | None) -> dict[str, Any] | None:
     """Return an answer as audit data; None where nobody had to be asked."""
     if answer is None:
         return None
-    return {"yes": answer.yes, "by": answer.by, "scope": answer.scope, "reason": answer.reason}
+    said = {"yes": answer.yes, "by": answer.by, "scope": answer.scope, "reason": answer.reason}
+    known = {
+        "who": answer.who,
+        "via": answer.via,
+        "widened": answer.widened,
+        "grant": answer.grant,
+    }
+    return said | {name: value for name, value in known.items() if value}
+
+
+def question_body(question: Question) -> dict[str, Any]:
+    """Return what is asked as audit and event data, without secrets; content is in the intent."""
+    scrub, decision, pattern = question.scrub, question.decision, question.likeness.pattern
+    return {
+        "id": question.id,
+        "tool": question.tool,
+        "subject": scrub(question.subject),
+        "cwd": question.cwd,
+        "effects": [scrub(line) for line in question.likeness.effects],
+        "risks": list(decision.risks),
+        "reason": scrub(decision.reason),
+        "rule": decision.rule,
+        "layer": decision.layer,
+        "digest": question.digest,
+        "scopes": list(offered(question)),
+        "pattern": scrub(pattern.text) if pattern is not None else None,
+        "created": question.created.isoformat(timespec="seconds"),
+        "expires": question.expires.isoformat(timespec="seconds") if question.expires else None,
+    }
 
 
 def intent_body(

@@ -1,42 +1,79 @@
-"""Who answers asks in a run: flags decide, and the answers given are remembered."""
+"""Who answers asks in a run: flags, settings and policy decide, and the answers given are remembered."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from orchestrator.confirmation.answers import (
+    NOBODY_REASON,
     BlanketConfirmer,
     NobodyConfirmer,
-    RememberingConfirmer,
     load_answers,
 )
-from orchestrator.confirmation.gate import Confirmer, Scope
+from orchestrator.confirmation.channels import Channel, RacingConfirmer
+from orchestrator.confirmation.gate import Confirmer
+from orchestrator.confirmation.inbox_channel import InboxChannel, KeepingConfirmer
+from orchestrator.confirmation.limit import LimitedConfirmer
+from orchestrator.confirmation.memory import RememberingConfirmer
+from orchestrator.confirmation.scopes import in_order
+from orchestrator.dispatch.judge import Asking
+from orchestrator.dispatch.records import AuditSink, answer_body
 from orchestrator.errors import UsageError
+from orchestrator.harness.desk import Desk
 from orchestrator.harness.options import RunOptions
+from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.policy.likeness import liken
+from orchestrator.schema.ids import SessionId
 
 
-def confirmer_for(options: RunOptions, person: Confirmer) -> Confirmer:
-    """Return the confirmer of a run; ``person`` is the front door's own."""
-    answering = _answering(options.approve, person)
+def confirmer_for(options: RunOptions, person: Channel | None, desk: Desk) -> Confirmer:
+    """Return the confirmer of a run; ``person`` is the front door's own, None where nobody is there."""
+    answering = _answering(options, person, desk)
     if options.yolo:
         answering = BlanketConfirmer(answering)
-    return RememberingConfirmer(answering)
+    return RememberingConfirmer(answering, grants=desk.grants, inbox=desk.inbox)
 
 
-def _answering(approve: str | None, person: Confirmer) -> Confirmer:
-    if approve in {None, "ask"}:
-        return person
-    if approve == "deny":
+def _answering(options: RunOptions, person: Channel | None, desk: Desk) -> Confirmer:
+    approve = options.approve
+    if approve not in {None, "ask", "deny"}:
+        path = Path(str(approve))
+        if not path.is_file():
+            raise UsageError(
+                f"--approve {approve}: expected ask, deny or an answers file, found no such file"
+            )
+        return load_answers(path)
+    there = [channel for channel in (person, desk.webhook) if channel is not None]
+    if approve == "deny" or (approve is None and not there):
+        if options.on_ask == "stop":
+            return KeepingConfirmer(desk.inbox, note=desk.note, reason=NOBODY_REASON)
         return NobodyConfirmer()
-    path = Path(str(approve))
-    if not path.is_file():
-        raise UsageError(
-            f"--approve {approve}: expected ask, deny or an answers file, found no such file"
-        )
-    return load_answers(path)
+    told = desk.note if person is None else None
+    channels = [*there, InboxChannel(desk.inbox, note=told)]
+    racing = RacingConfirmer(
+        channels, note=desk.note, announce=desk.notice.tell if desk.notice else None
+    )
+    return LimitedConfirmer(racing, per_hour=desk.questions_per_hour)
 
 
-def offered_scopes(allowed: Sequence[str]) -> tuple[Scope, ...]:
-    """Return the scopes of this version that policy allows; once is always one of them."""
-    return ("once", "session") if "session" in allowed else ("once",)
+def asking_under(
+    policy: EffectivePolicy, confirmer: Confirmer, options: RunOptions, *, session: SessionId
+) -> Asking:
+    """Return how a session's questions are put, within what policy allows."""
+    return Asking(
+        confirmer,
+        timeout_s=policy.approvals.timeout,
+        stop_when_nobody=options.on_ask == "stop",
+        scopes=in_order(policy.approvals.scopes),
+        session=session,
+        project=str(options.directory),
+        liken=lambda request: liken(policy.box, request),
+    )
+
+
+def record_late(desk: Desk, session: str, audit: AuditSink) -> None:
+    """Record answers that came to a session's questions after they were answered."""
+    for question, reply in desk.inbox.drain_late(session):
+        body = answer_body(reply.as_answer()) or {}
+        facts = {"call": question.call, "question": question.id, "digest": question.digest}
+        audit.append("approval_lost", {**facts, **body})

@@ -31,8 +31,9 @@ async def run_first(
         call = ToolCall(CallId(f"post-create-{number}"), "bash", json.dumps(arguments), arguments)
         try:
             [result] = await dispatcher.dispatch([call])
-        except PartialBatchError as stopped:
-            [result] = stopped.results
-        if result.is_error:
+            failed = result.is_error
+        except PartialBatchError:
+            failed = True
+        if failed:
             note(f"image: postCreateCommand: {escape_terminal(command)}: it failed; going on")
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from orchestrator.confirmation.gate import Confirmer
+from orchestrator.confirmation.channels import Channel
 from orchestrator.schema.event import Observer
 
 
@@ -15,8 +15,8 @@ class FrontDoor(Protocol):
         """Return what is told of a session's events."""
         ...
 
-    def confirmer(self) -> Confirmer:
-        """Return who answers asks when no flag says otherwise."""
+    def person(self) -> Channel | None:
+        """Return who is there to be asked; None where nobody is."""
         ...
 
     def note(self, text: str) -> None:

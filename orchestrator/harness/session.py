@@ -27,9 +27,10 @@ from orchestrator.dispatch.execs import Execs
 from orchestrator.dispatch.judge import Judge
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.errors import AuditError, ConfigError
-from orchestrator.harness.asking import confirmer_for, offered_scopes
+from orchestrator.harness.asking import asking_under, confirmer_for, record_late
 from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.closing import Closing
+from orchestrator.harness.desk import open_desk
 from orchestrator.harness.first_commands import run_first
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.history import KeepingRunner, TurnHistory, open_history
@@ -85,12 +86,12 @@ async def open_session(
     check_project(options.directory, home=Path.home().resolve(), state=paths.state.resolve())
     policy = with_read_roots(policy_of(options, paths), options)
     _check_model(policy, options.model)
-    confirmer = confirmer_for(options, front.confirmer())
-    project = await ProjectAsker(policy, paths, confirmer, front.note).chosen(options)
-    options = project.options
-    check_luggage(options, policy, state=paths.state.resolve())
-    tools = {tool.definition.name: tool for tool in builtin_tools(options.tools)}
     keys = open_key_store(paths, os.environ)
+    desk = open_desk(paths, policy, settings.approvals, keys=keys, note=front.note)
+    confirmer = confirmer_for(options, front.person(), desk)
+    project = await ProjectAsker(policy, paths, confirmer, front.note).chosen(options)
+    check_luggage(options := project.options, policy, state=paths.state.resolve())
+    tools = {tool.definition.name: tool for tool in builtin_tools(options.tools)}
     async with AsyncExitStack() as stack:
         claimant = Claimant(options, policy, paths=paths, environ=os.environ, note=front.note)
         claim = await stack.enter_async_context(claimant.claimed())
@@ -118,11 +119,11 @@ async def open_session(
         )
         begin_pool(options, settings.pool, paths, mode=room.mode, note=front.note)
         begin_record(record, policy, room, model=model.info.id, project=project)
+        stack.callback(record_late, desk, record.session, record.audit)
         await stack.enter_async_context(signed_in_time(record.audit))
         tell_warnings(front, record)
-        history = await stack.enter_async_context(
-            open_history(FileHistory(room.workspace), observe, record.moment)
-        )
+        files = FileHistory(room.workspace)
+        history = await stack.enter_async_context(open_history(files, observe, record.moment))
         parts = _Parts(options, policy, tools, model, record, room, history, output, observe)
         dispatcher = _dispatcher(parts, confirmer)
         loop = _loop(parts, dispatcher)
@@ -218,13 +219,10 @@ def _dispatcher(parts: _Parts, confirmer: Confirmer) -> Dispatcher:
     audit, observe, policy = parts.record.audit, parts.observe, parts.policy
     judge = Judge(
         lambda request, tool: evaluate(policy, request, tool=tool),
-        confirmer,
+        asking_under(policy, confirmer, parts.options, session=parts.record.session),
         audit,
         observe=observe,
         scrub=parts.output.scrub,
-        timeout_s=policy.approvals.timeout,
-        stop_when_nobody=parts.options.on_ask == "stop",
-        scopes=offered_scopes(policy.approvals.scopes),
     )
     return Dispatcher(
         parts.tools,

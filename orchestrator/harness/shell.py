@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.config.paths import Paths
+from orchestrator.config.settings import ApprovalsSettings
 from orchestrator.harness.asking import confirmer_for
 from orchestrator.harness.closing import Closing
+from orchestrator.harness.desk import open_desk
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.joining import joinable
 from orchestrator.harness.keys import open_key_store
@@ -67,11 +69,13 @@ async def open_shell(
     """Bring a box up for a person; on leaving it is gone and the audit is closed."""
     check_project(options.directory, home=Path.home().resolve(), state=paths.state.resolve())
     policy = with_read_roots(policy_of(options, paths), options)
-    confirmer = confirmer_for(options, front.confirmer())
+    keys = open_key_store(paths, os.environ)
+    desk = open_desk(paths, policy, ApprovalsSettings(), keys=keys, note=front.note)
+    confirmer = confirmer_for(options, front.person(), desk)
     project = await ProjectAsker(policy, paths, confirmer, front.note).chosen(options)
     options = project.options
     check_luggage(options, policy, state=paths.state.resolve())
-    output = output_filter(options, open_key_store(paths, os.environ))
+    output = output_filter(options, keys)
     async with AsyncExitStack() as stack:
         record = stack.enter_context(open_record(options, paths))
         closing = stack.enter_context(told_closing(record, front.note))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from orchestrator.schema.codec import encode_message
-from orchestrator.schema.message import Message
+from orchestrator.schema.message import AssistantMessage, Message, ToolCall
 from orchestrator.sessions.store import SessionStore
 
 
@@ -22,3 +25,34 @@ class StoredTranscript:
         """Append a message and return when it is on disk."""
         self._store.append("message", encode_message(message))
         self._store.sync()
+
+    def hold(self, calls: Sequence[ToolCall]) -> None:
+        """Note on disk that calls of the last answer wait for a person; none of them has run."""
+        self._note({"waiting": [call.id for call in calls]})
+
+    def take_up(self) -> tuple[ToolCall, ...]:
+        """Return the calls that wait, once; noted on disk first, so that none is run twice."""
+        waiting = self._waiting()
+        if not waiting:
+            return ()
+        self._note({"taken_up": sorted(waiting)})
+        return tuple(call for call in _last_answer(self.messages()) if call.id in waiting)
+
+    def _waiting(self) -> frozenset[str]:
+        """Return the ids that the last note says wait; none where an answer came after it."""
+        for entry in reversed(self._store.tree.path()):
+            if entry.type == "approval":
+                return frozenset(map(str, entry.body.get("waiting") or ()))
+            if entry.type == "message" and entry.body["role"] != "user":
+                break
+        return frozenset()
+
+    def _note(self, body: Mapping[str, Any]) -> None:
+        self._store.append("approval", body)
+        self._store.sync()
+
+
+def _last_answer(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
+    answers = (message for message in reversed(messages) if isinstance(message, AssistantMessage))
+    answer = next(answers, None)
+    return answer.tool_calls if answer is not None else ()

@@ -78,6 +78,14 @@ class Transcript(Protocol):
         """Append a message and return when it is on disk."""
         ...
 
+    def hold(self, calls: Sequence[ToolCall]) -> None:
+        """Note on disk that calls of the last answer wait for a person; none of them has run."""
+        ...
+
+    def take_up(self) -> tuple[ToolCall, ...]:
+        """Return the calls that wait, once: from here on they may have run."""
+        ...
+
 
 class ToolRunner(Protocol):
     """Runs a turn's calls; ``dispatch.Dispatcher`` is the real one."""
@@ -157,8 +165,12 @@ class AgentLoop:
         self._pace = Pace(limits.tool_calls_per_minute)
 
     async def run(self) -> RunResult:
-        """Go on from where the transcript ends; cancelling leaves it fit to resume."""
+        """Go on from where the transcript ends; cancelling leaves it fit to resume.
+
+        Calls that waited for a person's answer come first: what was said yes to is what runs.
+        """
         progress = _Progress()
+        held = self._transcript.take_up()
         while True:
             limit = self._limit(progress)
             if limit is not None:
@@ -166,12 +178,22 @@ class AgentLoop:
             left = self._seconds_left(progress)
             with anyio.move_on_after(left):
                 try:
+                    if held:
+                        calls, held = held, ()
+                        await self._call_tools(calls)
+                        continue
                     ended = await self._turn(progress)
                 except PartialBatchError as partial:
-                    self._transcript.add(ToolMessage(partial.results))
-                    return self._result(progress, "needs_approval", "", waiting=partial.stop)
+                    return self._hold(progress, partial)
                 if ended is not None:
                     return ended
+
+    def _hold(self, progress: _Progress, partial: PartialBatchError) -> RunResult:
+        """Keep what has run and what waits, and end resumably."""
+        if partial.results:
+            self._transcript.add(ToolMessage(partial.results))
+        self._transcript.hold(partial.waiting)
+        return self._result(progress, "needs_approval", "", waiting=partial.stop)
 
     def _limit(self, progress: _Progress) -> Reached | None:
         if progress.circling:

@@ -99,6 +99,7 @@ def combine(
         approvals=ApprovalSettings(
             timeout=table.one("approvals.timeout", min, 600.0),
             scopes=table.common("approvals.scopes", ("once",)),
+            questions_per_hour=table.one("approvals.questions_per_hour", min, 60),
         ),
         models_allow=tuple(globs for _, globs in table.given("models.allow")),
         models_in_box=table.one("models.in_box", _deny_wins, "deny"),

@@ -274,6 +274,8 @@ class Approvals(Section):
     """Time after which no answer is a no."""
     scopes: tuple[Annotated[Word, BeforeValidator(_scope)], ...] | None = None
     """``once``, ``session``, ``project`` or a duration, the narrowest offered first."""
+    questions_per_hour: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    """Questions that a run may ask in an hour; more are a no that asks nobody."""
 
 
 class Audit(Section):

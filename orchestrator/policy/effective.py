@@ -108,6 +108,7 @@ class ApprovalSettings:
     timeout: float
     """Seconds until no answer is a no."""
     scopes: tuple[str, ...]
+    questions_per_hour: int
 
 
 @dataclass(frozen=True, slots=True)

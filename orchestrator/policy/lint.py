@@ -87,16 +87,12 @@ def _network(layer: Layer) -> Iterator[Remark]:
 
 
 def _not_yet(layer: Layer) -> Iterator[Remark]:
-    models, approvals = layer.document.models, layer.document.approvals
+    models = layer.document.models
     if models and models.in_box == "allow":
         yield Remark(
             layer.place_of("models", "in_box"),
             "models.in_box is read, but this version offers no model inside the box",
         )
-    later = [scope for scope in (approvals and approvals.scopes) or () if scope not in _SCOPES]
-    if later:
-        text = f"approvals.scopes: {', '.join(later)}: this version offers once and session"
-        yield Remark(layer.place_of("approvals", "scopes"), text)
 
 
 def _weak_record(layer: Layer) -> Iterator[Remark]:
@@ -117,7 +113,6 @@ def _weak_box(layer: Layer) -> Iterator[Remark]:
         yield Remark(layer.place_of("sandbox", "read_only_root"), text)
 
 
-_SCOPES = frozenset({"once", "session"})
 _CHECKS: tuple[Callable[[Layer], Iterator[Remark]], ...] = (
     _silent_risks,
     _allowed_tricks,

@@ -14,7 +14,7 @@ from orchestrator.confirmation.answers import ScriptedConfirmer
 from orchestrator.confirmation.gate import Answer, Confirmer
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.execs import Execs
-from orchestrator.dispatch.judge import Evaluate, Judge
+from orchestrator.dispatch.judge import Asking, Evaluate, Judge
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.policy.exec_time import JudgeCommand
 from orchestrator.redaction.redactor import Redactor
@@ -112,12 +112,10 @@ def open_corridor(
     seen = observe or events.append
     judge = Judge(
         evaluate or verdict("allow"),
-        who,
+        Asking(who, timeout_s=timeout_s, stop_when_nobody=stop, session=SESSION),
         audit,
         observe=seen,
         scrub=output.scrub,
-        timeout_s=timeout_s,
-        stop_when_nobody=stop,
     )
     offered = tools or {tool.definition.name: tool for tool in builtin_tools(BUILTIN_NAMES)}
     dispatcher = Dispatcher(

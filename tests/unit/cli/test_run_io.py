@@ -8,7 +8,6 @@ import pexpect
 import pytest
 
 from orchestrator.cli.run_io import RunIo, open_io
-from orchestrator.confirmation.answers import NobodyConfirmer
 from orchestrator.confirmation.terminal import TerminalConfirmer
 from orchestrator.confirmation.tty import TtyTerminal
 from orchestrator.schema.event import ErrorRaised, TurnStart
@@ -51,16 +50,14 @@ def test_note_goes_to_stderr_with_its_line_end(capsys):
 
 def test_without_a_terminal_nobody_is_asked():
     """stdin or stderr of a pipe has no person at it."""
-    assert isinstance(
-        RunIo(json_events=False, quiet=False, terminal=None).confirmer(), NobodyConfirmer
-    )
+    assert RunIo(json_events=False, quiet=False, terminal=None).person() is None
 
 
 def test_terminal_asks_its_person():
     """The same terminal, by its descriptor."""
     io = RunIo(json_events=False, quiet=False, terminal=TtyTerminal(0))
 
-    assert isinstance(io.confirmer(), TerminalConfirmer)
+    assert isinstance(io.person(), TerminalConfirmer)
 
 
 OPEN = (

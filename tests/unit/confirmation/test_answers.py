@@ -1,14 +1,11 @@
 """Confirmers without a person."""
 
-from dataclasses import replace
-
 import anyio
 import pytest
 
 from orchestrator.confirmation.answers import (
     BlanketConfirmer,
     NobodyConfirmer,
-    RememberingConfirmer,
     ScriptedConfirmer,
     load_answers,
 )
@@ -46,41 +43,6 @@ def test_a_blanket_yes_never_answers_an_unyielding_ask():
 
     assert (plain.yes, plain.by) == (True, "yolo")
     assert not unyielding.yes
-
-
-def test_a_session_yes_holds_for_the_same_digest_alone():
-    """Another command, even a similar one, is asked about."""
-    script = ScriptedConfirmer([Answer(yes=True, by="terminal", scope="session")])
-    first, again, other = ask(
-        RememberingConfirmer(script), question(), question(), question(digest="sha256:2")
-    )
-
-    assert first.yes
-    assert (again.yes, again.by) == (True, "session")
-    assert not other.yes
-
-
-def test_an_always_rule_asks_twenty_times():
-    """A rule that asks each time anew is never answered from memory."""
-    script = ScriptedConfirmer([Answer(yes=True, by="terminal", scope="session")] * 20)
-    ask(RememberingConfirmer(script), *[question(always=True)] * 20)
-
-    assert len(script.asked) == 20
-
-
-def test_a_denied_call_is_denied_again_without_asking():
-    """The person is not asked twice for the same thing."""
-
-    class Person(ScriptedConfirmer):
-        async def ask(self, question, *, timeout_s):  # noqa: ARG002 - the Protocol
-            self.asked.append(question)
-            return Answer(yes=False, by="terminal", reason="not on main")
-
-    person = Person()
-    _, again = ask(RememberingConfirmer(person), question(), question())
-
-    assert len(person.asked) == 1
-    assert (again.yes, again.reason) == (False, "not on main")
 
 
 def test_recorded_answers_fit_exactly(tmp_path):
@@ -156,15 +118,6 @@ def test_recorded_no_carries_its_reason(tmp_path):
     (answer,) = ask(load_answers(path), question())
 
     assert (answer.yes, answer.by, answer.reason) == (False, "file", "by hand")
-
-
-def test_session_yes_is_kept_only_where_policy_offers_it():
-    """A confirmer that says session where only once is allowed is taken for once."""
-    script = ScriptedConfirmer([Answer(yes=True, by="terminal", scope="session")])
-    once = replace(question(), scopes=("once",))
-    first, again = ask(RememberingConfirmer(script), once, once)
-
-    assert (first.yes, again.yes) == (True, False)
 
 
 def test_scripted_answers_are_given_in_turn_and_then_no():

@@ -6,8 +6,10 @@ import pytest
 
 from orchestrator.confirmation.gate import Question
 from orchestrator.confirmation.question_text import render_prompt, render_question
+from orchestrator.confirmation.warnings import warnings
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.ids import Digest
+from orchestrator.schema.likeness import Likeness, Pattern
 
 
 def question(subject: str, **changes) -> Question:
@@ -88,8 +90,10 @@ def test_session_scope_is_offered_only_where_it_may_be_remembered():
     """A rule that asks each time anew offers no memory."""
     always = Decision("ask", "r", "session", "x", always=True)
 
-    assert "session ends" in render_prompt(question("ls"))
-    assert "session ends" not in render_prompt(question("ls", decision=always))
+    assert "session ends" in shown("ls", session="a" * 12)
+    assert "s, " in render_prompt(question("ls", session="a" * 12))
+    assert "session ends" not in shown("ls", session="a" * 12, decision=always)
+    assert "s, " not in render_prompt(question("ls", session="a" * 12, decision=always))
 
 
 def cells(row):
@@ -131,7 +135,56 @@ def test_content_is_shown_whole_below():
 
 def test_scope_that_policy_does_not_offer_is_not_offered():
     """Only once, where policy says so."""
-    assert "session ends" not in render_prompt(question("ls", scopes=("once",)))
+    assert "session ends" not in shown("ls", session="a" * 12, scopes=("once",))
+
+
+def test_what_each_answer_is_kept_for_is_said_the_narrowest_first():
+    """Nobody has to know what a letter means; policy's order does not matter."""
+    text = shown("ls", session="a" * 12, scopes=("project", "1h", "30m", "session"))
+    keys = [line.split()[1] for line in text.splitlines() if " yes: " in line]
+
+    assert keys == ["y", "s", "30m", "1h", "p"]
+    assert "glovebox approvals answer ask-1" in text
+
+
+def test_wider_yes_is_offered_with_what_else_it_allows():
+    """And never where nothing may be remembered."""
+    likeness = Likeness(pattern=Pattern(("git", "push", "origin", None), "/workspace"))
+    text = shown("git push origin x", columns=100, session="a" * 12, likeness=likeness)
+
+    assert "s*  yes, and for this too, however it is written: git push origin <one word>" in text
+    assert "<one word> is any name: no option, glob, .. or a:b" in text
+    once = shown("git push origin x", session="a" * 12, likeness=likeness, scopes=("once",))
+    assert "however" not in once
+
+
+def test_effects_are_told_in_plain_words_and_escaped():
+    """What would happen, a line each."""
+    text = shown("x", likeness=Likeness(("runs rm -rf build", "writes a\x1b[2J")))
+
+    assert "effect: runs rm -rf build" in text
+    assert "effect: writes a\\x1b[2J" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("echo \u202e", "reverse the direction"),
+        ("git push \u043erigin", r"look like others: \u043erigin"),
+        ("curl https://\uff45xample.com", "look like others"),
+    ],
+)
+def test_deceiving_text_has_a_warning_of_its_own(text, warning):
+    """In the command and in content below it."""
+    assert warning in shown(text, columns=120)
+    assert "below, it holds" in shown("ok", columns=120, body=text)
+
+
+@pytest.mark.parametrize("text", ["echo \u043f\u0440\u0438", "echo naïve café", "echo 日本語"])
+def test_words_of_one_alphabet_have_no_warning(text):
+    """Other languages are not tricks."""
+    assert "warning" not in shown(text)
+    assert warnings(text) == []
 
 
 def test_answer_that_is_kept_says_for_what():

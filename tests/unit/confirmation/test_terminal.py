@@ -3,10 +3,12 @@
 import anyio
 import pytest
 
-from orchestrator.confirmation.gate import Question
+from orchestrator.confirmation.gate import Answer, Question
 from orchestrator.confirmation.terminal import TerminalConfirmer
+from orchestrator.confirmation.who import user_name
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.ids import Digest
+from orchestrator.schema.likeness import Likeness, Pattern
 
 
 class ScriptedTerminal:
@@ -35,8 +37,8 @@ class ScriptedTerminal:
         return self.lines.pop(0)
 
 
-def ask(lines, *, subject="rm -rf build", decision=None, timeout_s=5.0):
-    terminal = ScriptedTerminal(lines)
+def ask(lines, *, subject="rm -rf build", decision=None, timeout_s=5.0, size=(80, 40), **more):
+    terminal = ScriptedTerminal(lines, size=size)
     question = Question(
         "ask-1",
         "1",
@@ -45,10 +47,13 @@ def ask(lines, *, subject="rm -rf build", decision=None, timeout_s=5.0):
         "/workspace",
         decision or Decision("ask", "r", "session", "deletes a tree"),
         Digest("sha256:0"),
+        **{"session": "a" * 12} | more,
     )
 
     async def run():
-        return await TerminalConfirmer(terminal).ask(question, timeout_s=timeout_s)
+        return await TerminalConfirmer(terminal, name="/dev/pts/9").ask(
+            question, timeout_s=timeout_s
+        )
 
     return anyio.run(run), terminal
 
@@ -59,9 +64,12 @@ def test_a_clear_yes_is_a_yes(line):
     answer, _ = ask([line])
 
     assert (answer.yes, answer.by, answer.scope) == (True, "terminal", "once")
+    assert (answer.who, answer.via) == (user_name(), "/dev/pts/9")
 
 
-@pytest.mark.parametrize("line", ["", "n", "no", None, "maybe", "yess", "ys"])
+@pytest.mark.parametrize(
+    "line", ["", "n", "no", None, "maybe", "yess", "ys", "y*", "yes please", "1h", "p", "s*"]
+)
 def test_anything_else_is_a_no(line):
     """Ctrl-C, Esc, end of input, an empty line and a mistyped word are a no."""
     answer, _ = ask([line])
@@ -88,14 +96,16 @@ def test_what_was_typed_before_the_question_is_dropped():
     _, terminal = ask(["y"])
 
     assert terminal.happened.index("discard") < terminal.happened.index("read")
-    assert terminal.happened[0] == "discard"
+    # Nothing but the bell comes before: what is typed at the sight of the question counts.
+    assert terminal.happened[:2] == ["write", "discard"]
+    assert terminal.shown[0] == "\a"
 
 
 def test_a_yes_is_possible_only_after_the_end_was_shown():
     """A script of 60 lines is shown page by page; giving up is a no."""
     script = "\n".join(f"echo {n}" for n in range(60))
-    gave_up, first = ask(["n"], subject=script)
-    went_on, second = ask(["", "", "y"], subject=script)
+    gave_up, first = ask(["n"], subject=script, size=(80, 24))
+    went_on, second = ask(["", "", "", "y"], subject=script, size=(80, 24))
 
     assert not gave_up.yes
     assert "echo 59" not in first.shown
@@ -116,6 +126,35 @@ def test_session_scope_is_taken_where_it_is_offered():
 
     assert (answer.yes, answer.scope) == (True, "session")
     assert "session ends" in terminal.shown
+
+
+@pytest.mark.parametrize(
+    ("line", "scope"), [("30m", "30m"), ("p", "project"), ("project", "project"), ("S", "session")]
+)
+def test_yes_for_longer_is_said_by_its_key(line, scope):
+    """As the question told it."""
+    answer, _ = ask([line], scopes=("once", "session", "30m", "project"))
+
+    assert (answer.yes, answer.scope, answer.widened) == (True, scope, False)
+
+
+def test_wider_yes_is_said_by_a_star():
+    """Only with a scope, and only where a pattern is offered."""
+    pattern = Likeness(pattern=Pattern(("git", "push", None), "/workspace"))
+    answer, _ = ask(["s*"], likeness=pattern)
+
+    assert (answer.yes, answer.scope, answer.widened) == (True, "session", True)
+    assert not ask(["y*"], likeness=pattern)[0].yes
+
+
+def test_answer_from_elsewhere_is_shown():
+    """The person at the terminal sees why the question went away."""
+    terminal = ScriptedTerminal([])
+    answer = Answer(yes=True, by="inbox", who="bo\x1b[2J")
+    question = Question("a", "1", "b", "c", "/w", Decision("ask", "r", "s", "x"), Digest("d"))
+
+    assert anyio.run(TerminalConfirmer(terminal).close, question, answer) is None
+    assert terminal.shown == "\nanswered elsewhere: yes, by inbox (bo\\x1b[2J).\n"
 
 
 def test_word_that_is_not_understood_is_said_to_be_a_no():

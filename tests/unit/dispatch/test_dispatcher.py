@@ -10,7 +10,7 @@ import pytest
 from orchestrator.confirmation.answers import NobodyConfirmer
 from orchestrator.confirmation.gate import Answer
 from orchestrator.confirmation.terminal import TerminalConfirmer
-from orchestrator.dispatch.dispatcher import WAITING, PartialBatchError
+from orchestrator.dispatch.dispatcher import PartialBatchError
 from orchestrator.errors import AuditUnavailable, BoxError
 from orchestrator.policy.evaluate import evaluate
 from orchestrator.policy.load import load_policy
@@ -488,8 +488,8 @@ def test_no_calls_are_no_results(tmp_path):
 
 
 @pytest.mark.parametrize("second", ["write", "read"])
-def test_unanswered_ask_under_stop_gives_every_call_a_result(tmp_path, second):
-    """The run can be resumed: what ran has its result, what waits says so."""
+def test_unanswered_ask_under_stop_tells_what_ran_and_what_waits(tmp_path, second):
+    """The run can be resumed: what ran has its result, what waits has not begun."""
     box = ScriptedBox({"echo hi": Reply("hi\n")}, files=FILES)
     calls = [
         call("bash", 1, command="echo hi"),
@@ -503,14 +503,14 @@ def test_unanswered_ask_under_stop_gives_every_call_a_result(tmp_path, second):
     with pytest.raises(PartialBatchError) as caught:
         dispatch(corridor, *calls)
 
-    assert [result.call for result in caught.value.results] == ["call_1", "call_2", "call_3"]
-    assert [result.output for result in caught.value.results] == ["hi", WAITING, WAITING]
+    assert [(r.call, r.output) for r in caught.value.results] == [("call_1", "hi")]
+    assert [waiting.id for waiting in caught.value.waiting] == ["call_2", "call_3"]
     assert caught.value.stop.call == "call_2"
     assert len(box.requests) == 1
 
 
-def test_unanswered_ask_among_reads_under_stop_gives_every_call_a_result(tmp_path):
-    """The reads that were under way are ended; all three are answered."""
+def test_unanswered_ask_among_reads_under_stop_leaves_all_waiting(tmp_path):
+    """The reads that were under way are ended; they are made anew later."""
 
     async def hold(box, request):  # noqa: ARG001 - a gate's form
         await anyio.sleep_forever()
@@ -524,8 +524,8 @@ def test_unanswered_ask_among_reads_under_stop_gives_every_call_a_result(tmp_pat
     with pytest.raises(PartialBatchError) as caught:
         dispatch(corridor, *(call("read", n, path=name) for n, name in enumerate("abc", 1)))
 
-    assert [result.call for result in caught.value.results] == ["call_1", "call_2", "call_3"]
-    assert all(result.output == WAITING for result in caught.value.results)
+    assert [waiting.id for waiting in caught.value.waiting] == ["call_1", "call_2", "call_3"]
+    assert caught.value.results == ()
     assert all(outcome["cancelled"] for outcome in corridor.bodies("outcome"))
 
 

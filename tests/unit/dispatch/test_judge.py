@@ -6,16 +6,20 @@ import pytest
 from orchestrator.confirmation.answers import NobodyConfirmer, ScriptedConfirmer
 from orchestrator.confirmation.gate import Answer
 from orchestrator.dispatch.judge import (
+    Asking,
     Judge,
     NeedsApprovalError,
     Verdict,
     body_of,
+    question_id,
     refusal_text,
+    unlike,
 )
 from orchestrator.errors import AuditUnavailable
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.event import ApprovalAnswer, ApprovalRequest, DecisionMade
+from orchestrator.schema.likeness import Likeness
 from orchestrator.schema.request import (
     EditRequest,
     ExecRequest,
@@ -49,17 +53,23 @@ class FullAudit:
         raise AuditUnavailable("the disk is full")
 
 
-def judge(effect, *answers, request=PUSH, confirmer=None, audit=None, stop=False, **decision):
+def judge(
+    effect, *answers, request=PUSH, confirmer=None, audit=None, stop=False, liken=None, **decision
+):
     """Return what came of one call: the verdict, the events, the records."""
     events, records = [], audit or ListedAudit()
     made = Judge(
         verdict(effect, **decision),
-        confirmer or ScriptedConfirmer(answers),
+        Asking(
+            confirmer or ScriptedConfirmer(answers),
+            timeout_s=1.0,
+            stop_when_nobody=stop,
+            session="0123456789ab",
+            liken=liken or unlike,
+        ),
         records,
         observe=events.append,
         scrub=Redactor({"acme": SECRET}).redact,
-        timeout_s=1.0,
-        stop_when_nobody=stop,
     )
     return anyio.run(made.judge, call("bash", command="x"), request), events, records
 
@@ -84,9 +94,11 @@ def test_ask_is_what_the_person_says(yes):
     assert found.allowed is yes
     assert [type(event) for event in events] == [ApprovalRequest, ApprovalAnswer, DecisionMade]
     assert events[-1].answered_by == "scripted"
-    ((kind, body),) = audit.records
+    (asked, question), (kind, body) = audit.records
+    assert (asked, question["subject"]) == ("approval_asked", "git push")
     assert (kind, body["yes"], body["reason"]) == ("approval", yes, "hm")
-    assert body["digest"] == request_digest(PUSH)
+    assert body["digest"] == question["digest"] == request_digest(PUSH)
+    assert body["question"] == question["id"] == events[0].id
 
 
 def test_deny_is_never_asked_about():
@@ -114,7 +126,7 @@ def test_nobody_is_a_no_unless_the_run_is_to_stop():
         judge("ask", confirmer=NobodyConfirmer(), stop=True, audit=audit)
     assert caught.value.call == "call_1"
     assert caught.value.question.digest == request_digest(PUSH)
-    assert [kind for kind, _ in audit.records] == ["approval"]
+    assert [kind for kind, _ in audit.records] == ["approval_asked", "approval"]
 
 
 def test_no_by_a_person_stops_no_run():
@@ -132,6 +144,62 @@ def test_events_and_records_hold_no_known_value():
 
     assert SECRET not in repr(events) + repr(audit.records) + refusal_text(found)
     assert "[redacted:acme:" in events[0].question["subject"]
+
+
+def test_question_that_cannot_be_recorded_is_asked_of_nobody():
+    """What was asked is on record before anybody can answer."""
+    confirmer = ScriptedConfirmer([Answer(yes=True, by="terminal")])
+
+    with pytest.raises(AuditUnavailable):
+        judge("ask", confirmer=confirmer, audit=FullAudit())
+    assert confirmer.asked == []
+
+
+def test_answer_that_came_too_late_is_recorded_too():
+    """The first counts; what another channel said is kept beside it."""
+    late = Answer(yes=True, by="inbox", who="bo", reason=f"why {SECRET}")
+    found, _, audit = judge("ask", Answer(yes=False, by="terminal", lost=(late,)))
+
+    assert not found.allowed
+    kinds = [kind for kind, _ in audit.records]
+    assert kinds == ["approval_asked", "approval", "approval_lost"]
+    assert (audit.records[-1][1]["yes"], audit.records[-1][1]["who"]) == (True, "bo")
+    assert SECRET not in repr(audit.records)
+
+
+@pytest.mark.parametrize("scope", ["project", "30m", "for ever"])
+def test_answer_for_longer_than_policy_offers_holds_once(scope):
+    """Whoever answered: policy binds."""
+    found, events, audit = judge("ask", Answer(yes=True, by="terminal", scope=scope))
+
+    assert found.allowed
+    assert (found.answer.scope, events[1].scope, audit.records[-1][1]["scope"]) == ("once",) * 3
+
+
+def test_question_says_what_it_is_about():
+    """Effects in plain words, risks, what may be remembered, and until when it waits."""
+    confirmer = ScriptedConfirmer()
+
+    def liken(request):
+        return Likeness((f"runs {request.command}", f"sends {SECRET}"))
+
+    _, events, _ = judge("ask", confirmer=confirmer, liken=liken, risks=("publishes",))
+
+    (asked,) = confirmer.asked
+    assert asked.likeness.effects[0] == "runs git push"
+    assert (asked.expires - asked.created).total_seconds() == 1
+    told = events[0].question
+    assert (told["risks"], told["scopes"]) == (["publishes"], ["once", "session"])
+    assert SECRET not in repr(told)
+
+
+def test_question_has_one_id_for_one_call():
+    """A session that is taken up again asks the same question, not another one."""
+    digest = request_digest(PUSH)
+
+    assert question_id("s", "call_1", digest) == question_id("s", "call_1", digest)
+    others = {question_id("s", "call_2", digest), question_id("t", "call_1", digest)}
+    assert question_id("s", "call_1", digest) not in others
 
 
 def test_question_names_what_would_run():
@@ -170,6 +238,7 @@ def test_content_is_shown_for_what_writes():
         (None, "no answer"),
         (Answer(yes=False, by="nobody"), "nobody could be asked"),
         (Answer(yes=False, by="timeout"), "nobody answered in time"),
+        (Answer(yes=False, by="limit"), "no more questions are asked now"),
         (Answer(yes=False, by="terminal"), "the answer was no"),
     ],
 )

@@ -14,8 +14,7 @@ import pytest
 import yaml
 
 from orchestrator.config.paths import Paths
-from orchestrator.confirmation.answers import NobodyConfirmer
-from orchestrator.confirmation.gate import Confirmer
+from orchestrator.confirmation.channels import Channel
 from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.images import ensure_sandbox_image
 from orchestrator.harness.options import RunOptions
@@ -73,6 +72,7 @@ class KeptFront:
     events: list[Event] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     watch: Callable[[Event], None] = lambda _: None
+    somebody: Channel | None = None
 
     def observer(self, session: str) -> Observer:  # noqa: ARG002 - the Protocol's form
         def keep(event: Event) -> None:
@@ -81,8 +81,8 @@ class KeptFront:
 
         return keep
 
-    def confirmer(self) -> Confirmer:
-        return NobodyConfirmer()
+    def person(self) -> Channel | None:
+        return self.somebody
 
     def note(self, text: str) -> None:
         self.notes.append(text)

@@ -6,8 +6,8 @@ import anyio
 import pytest
 
 from orchestrator.confirmation.answers import NobodyConfirmer
-from orchestrator.dispatch.dispatcher import WAITING
 from orchestrator.errors import ModelError
+from orchestrator.harness.transcript import StoredTranscript
 from orchestrator.loop.agent_loop import (
     CUT_CALL,
     CUT_TEXT,
@@ -25,7 +25,15 @@ from orchestrator.schema.event import (
     TurnEnd,
     TurnStart,
 )
-from orchestrator.schema.message import Text, Thinking, ToolMessage, Usage, UserMessage
+from orchestrator.schema.ids import CallId
+from orchestrator.schema.message import (
+    Text,
+    Thinking,
+    ToolMessage,
+    ToolResult,
+    Usage,
+    UserMessage,
+)
 from orchestrator.sessions.store import SessionStore
 from tests.support.corridor import call, raw_call, verdict
 from tests.support.loops import ToldRunner, open_loop, says
@@ -408,7 +416,7 @@ def test_cost_is_the_sum_or_unknown(tmp_path, prices, cost):
 
 
 def test_unanswered_ask_under_stop_ends_the_run_resumably(tmp_path):
-    """Every call has a result on disk; the question is handed on."""
+    """The calls wait on disk, and are the first thing that a resumed run does."""
     opened = open_loop(
         tmp_path,
         says(bash(1), bash(2)),
@@ -421,8 +429,47 @@ def test_unanswered_ask_under_stop_ends_the_run_resumably(tmp_path):
     end = run(opened)
 
     assert (end.status, end.waiting_for.call) == ("needs_approval", "call_1")
-    assert [result.output for result in results(opened)[0]] == [WAITING, WAITING]
     assert_each_call_is_answered_once_in_place(opened.messages)
+    transcript = StoredTranscript(opened.store)
+    assert [held.id for held in transcript.take_up()] == ["call_1", "call_2"]
+    # Once taken up they may have run: a second resume must not run them again.
+    assert transcript.take_up() == ()
+
+
+def test_calls_that_waited_run_before_the_model_is_asked(tmp_path):
+    """What ran before has its result; what waited runs now, and the model sees all of it."""
+    opened = open_loop(
+        tmp_path, says("seen"), box=ScriptedBox(HI), evaluate=verdict("allow"), stop=True
+    )
+    transcript = StoredTranscript(opened.store)
+    transcript.add(says(bash(1), bash(2)))
+    transcript.add(ToolMessage((ToolResult(CallId("call_1"), "bash", "before"),)))
+    transcript.hold([bash(2)])
+    transcript.add(UserMessage((Text("go on"),)))
+
+    end = run(opened)
+
+    assert (end.status, end.answer) == ("done", "seen")
+    told = [m for m in opened.model.prompts[0].messages if isinstance(m, ToolMessage)]
+    assert [(r.call, r.output) for r in told[0].results] == [("call_1", "before"), ("call_2", "hi")]
+    assert_each_call_is_answered_once_in_place(opened.messages)
+
+
+def test_calls_that_wait_again_stay_waiting(tmp_path):
+    """Nobody has answered yet: the run stops where it stood, without asking the model."""
+    opened = open_loop(
+        tmp_path,
+        box=ScriptedBox(HI),
+        evaluate=verdict("ask"),
+        confirmer=NobodyConfirmer(),
+        stop=True,
+    )
+    transcript = StoredTranscript(opened.store)
+    transcript.add(says(bash(1)))
+    transcript.hold([bash(1)])
+
+    assert run(opened).status == "needs_approval"
+    assert [held.id for held in StoredTranscript(opened.store).take_up()] == ["call_1"]
 
 
 def test_model_that_fails_leaves_no_half_message(tmp_path):

@@ -39,7 +39,6 @@ RISKS = (
             "network.rules is read, but",
         ),
         ("models: {in_box: allow}", "models.in_box is read, but"),
-        ("approvals: {scopes: [once, 30m, project]}", "approvals.scopes: 30m, project"),
         ("audit: {sign: false}", "audit.sign is false"),
         (
             "sandbox: {require: [seccomp]}",

@@ -1,0 +1,66 @@
+"""The inbox as a channel; the whole of it is shown in test_asking and end to end."""
+
+import anyio
+import pytest
+
+from orchestrator.confirmation.channels import ChannelLostError
+from orchestrator.confirmation.inbox import Inbox
+from orchestrator.confirmation.inbox_channel import InboxChannel, KeepingConfirmer
+from orchestrator.confirmation.record import MAX_SHOWN
+from orchestrator.confirmation.reply import Reply
+from tests.support.asking import START, ask, question, until_asked, yes
+
+
+def test_answer_for_a_question_before_there_is_a_session_counts(tmp_path):
+    """A project's image is asked about by its own id."""
+    inbox = Inbox(tmp_path / "q")
+    channel = InboxChannel(inbox)
+
+    async def run():
+        async with anyio.create_task_group() as group:
+            group.start_soon(answer)
+            return await channel.ask(question(session=""), timeout_s=20)
+
+    async def answer():
+        await until_asked(inbox)
+        inbox.answer(question().id, Reply(answer="yes", by="inbox", time=START))
+
+    assert anyio.run(run).yes
+
+
+def test_time_that_is_over_is_a_no(tmp_path):
+    """And the question is over in the inbox, too."""
+    inbox = Inbox(tmp_path / "q")
+    (answer,) = ask(InboxChannel(inbox), question(), timeout_s=0.3)
+
+    assert (answer.yes, answer.by) == (False, "timeout")
+    anyio.run(InboxChannel(inbox).close, question(), answer)
+    assert inbox.all()[0].state == "closed"
+
+
+def test_content_that_is_too_long_drops_the_channel(tmp_path):
+    """Another channel can still show it whole."""
+    long = question("x" * (MAX_SHOWN + 1))
+
+    with pytest.raises(ChannelLostError, match="longer than"):
+        ask(InboxChannel(Inbox(tmp_path / "q")), long)
+
+
+def test_question_without_a_session_is_not_kept_for_a_stopped_run(tmp_path):
+    """There is no run that would go on with it."""
+    inbox = Inbox(tmp_path / "q")
+    keeper = KeepingConfirmer(inbox, note=lambda _: None, reason="nobody")
+
+    assert ask(keeper, question(session=""))[0].by == "nobody"
+    assert inbox.all() == []
+
+
+def test_lost_answer_is_the_one_that_lay_there(tmp_path):
+    """Closing gives it back."""
+    inbox = Inbox(tmp_path / "q")
+    inbox.put(question())
+    inbox.answer(question().id, Reply(answer="no", by="inbox", who="bo", time=START))
+
+    lost = anyio.run(InboxChannel(inbox).close, question(), yes())
+
+    assert (lost.yes, lost.who) == (False, "bo")
