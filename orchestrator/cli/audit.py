@@ -50,7 +50,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Say whether a chain is intact and closed, intact and open, or broken, and where."""
-    path = _chain_file(chain)
+    path = chain_file(chain)
     expected, whose = _expected_key(path, key)
     verdict = verify_file(path, key=expected, payloads=not without_payloads)
     if as_json:
@@ -64,7 +64,7 @@ def verify(
 @app.command()
 def show(chain: Chain = None, as_json: Json = False) -> None:
     """List a chain's records; it is not verified by this."""
-    for line in _lines(_chain_file(chain)):
+    for line in _lines(chain_file(chain)):
         record = _record(line)
         _print(json.dumps(record) if as_json else escape_terminal(_row(record)))
 
@@ -144,7 +144,8 @@ def _lines(path: Path) -> Iterator[bytes]:
         raise AuditError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _chain_file(given: str | None) -> Path:
+def chain_file(given: str | None) -> Path:
+    """Return the chain that is meant: a file, a session id or its beginning, or the newest."""
     if given is not None and Path(given).is_file():
         return Path(given).resolve()
     folder = _folder(_paths())

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from orchestrator.cli import policy_past
 from orchestrator.config.assets import asset
 from orchestrator.config.paths import paths_from
 from orchestrator.config.settings import load_settings
@@ -20,6 +21,7 @@ from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.evaluate import evaluate
 from orchestrator.policy.explain import explain_data, explain_text
 from orchestrator.policy.json_schema import policy_schema
+from orchestrator.policy.junit import junit_xml
 from orchestrator.policy.lint import lint_layer
 from orchestrator.policy.load import load_layer, load_policy
 from orchestrator.policy.show import Row, as_data, setting_rows, vote_rows
@@ -126,15 +128,22 @@ def explain(
 def check_cases(
     files: Annotated[list[Path], typer.Argument(help="Case files.")],
     policy: Policies = None,
+    junit: Annotated[
+        Path | None, typer.Option(help="Also write the result as JUnit XML, for CI.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Judge the cases in files; exit 0 only if every one gets the verdict it must."""
     loaded = _load(policy, with_user=False)
-    reports = [run_cases(loaded, parse_cases(_text(file), file=str(file))) for file in files]
+    reports = {
+        str(file): run_cases(loaded, parse_cases(_text(file), file=str(file))) for file in files
+    }
     report = CaseReport(
-        sum(item.passed for item in reports),
-        tuple(failure for item in reports for failure in item.failed),
+        sum(item.passed for item in reports.values()),
+        tuple(failure for item in reports.values() for failure in item.failed),
     )
+    if junit is not None:
+        _write(junit, junit_xml(reports))
     if as_json:
         _print(json.dumps(report.as_data()))
     else:
@@ -148,6 +157,11 @@ def check_cases(
 def schema() -> None:
     """Print the JSON Schema of policy files, for editors."""
     _print(json.dumps(policy_schema(), indent=2))
+
+
+app.command("replay")(policy_past.replay_command)
+app.command("suggest")(policy_past.suggest_command)
+app.command("diff")(policy_past.diff_command)
 
 
 def _load(names: list[str] | None, *, with_user: bool) -> EffectivePolicy:
@@ -187,6 +201,13 @@ def _text(file: Path) -> str:
         raise PolicyError(f"{file}:1: expected UTF-8 text") from err
     except OSError as err:
         raise PolicyError(f"{file}: cannot be read: {err.strerror}") from err
+
+
+def _write(file: Path, data: bytes) -> None:
+    try:
+        file.write_bytes(data)
+    except OSError as err:
+        raise UsageError(f"{file}: cannot be written: {err.strerror}") from err
 
 
 def _failure_line(failure: Failure) -> str:

@@ -107,6 +107,8 @@ class CaseReport:
 
     passed: int
     failed: tuple[Failure, ...]
+    ids: tuple[str, ...] = ()
+    """Of all cases, in order."""
 
     def as_data(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -136,7 +138,7 @@ def parse_cases(text: str, *, file: str) -> tuple[Case, ...]:
 def run_cases(policy: EffectivePolicy, cases: tuple[Case, ...]) -> CaseReport:
     """Judge every case; one that cannot be judged has failed."""
     failed = tuple(failure for case in cases if (failure := _failure(policy, case)) is not None)
-    return CaseReport(len(cases) - len(failed), failed)
+    return CaseReport(len(cases) - len(failed), failed, tuple(case.id for case in cases))
 
 
 def _failure(policy: EffectivePolicy, case: Case) -> Failure | None:

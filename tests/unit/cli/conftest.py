@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +13,7 @@ from orchestrator.config.paths import Paths
 from orchestrator.engine.base_image import ensure_base
 from orchestrator.engine.client import connect
 from orchestrator.engine.images import ensure_sandbox_image
+from tests.support import warm
 from tests.support.shell import Shell
 from tests.support.workspaces import Desk, drop_homes, drop_workspaces, give, write
 from tests.support.world import World
@@ -50,3 +52,19 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
         desk = Desk(engine, Paths(tmp_path / "state", tmp_path / "config"), project)
         yield Shell(desk, tmp_path)
         desk.clean()
+
+
+@pytest.fixture
+def glovebox(tmp_path):
+    """Runs the command with a clean configuration in an empty directory."""
+
+    def run(*arguments: str, stdin: str = ""):
+        environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "PYTHONPATH": str(Path(__file__).parents[3]),
+            "GLOVEBOX_CONFIG": str(tmp_path / "config"),
+        }
+        return warm.run(arguments, cwd=tmp_path, env=environ, stdin=stdin)
+
+    return run

@@ -3,30 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
 import pytest
-
-from tests.support import warm
-
-ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture
-def glovebox(tmp_path):
-    """Runs the command with a clean configuration in an empty directory."""
-
-    def run(*arguments: str, stdin: str = ""):
-        environ = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(tmp_path),
-            "PYTHONPATH": str(ROOT),
-            "GLOVEBOX_CONFIG": str(tmp_path / "config"),
-        }
-        return warm.run(arguments, cwd=tmp_path, env=environ, stdin=stdin)
-
-    return run
 
 
 @pytest.fixture

@@ -1,0 +1,71 @@
+"""A recorded session against another policy: which of its decisions would be others now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.policy.evaluate import evaluate
+from orchestrator.schema.decision import STRICTNESS, Decision, Effect
+from orchestrator.schema.request import Request, request_subject
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call that policy decided on, as the audit has it."""
+
+    chain: str
+    """Which record it is from: a session's id."""
+    seq: int
+    tool: str
+    request: Request
+    effect: Effect
+    rule: str
+    answer: bool | None
+    """What a person said; None where nobody was asked."""
+
+    @property
+    def ran(self) -> bool:
+        """True where the call was let through."""
+        return self.effect == "allow" or bool(self.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A call on which the policy decides otherwise than was decided."""
+
+    call: RecordedCall
+    now: Decision
+
+    @property
+    def direction(self) -> Literal["tighter", "looser"]:
+        """Say which way."""
+        tighter = STRICTNESS[self.now.effect] > STRICTNESS[self.call.effect]
+        return "tighter" if tighter else "looser"
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "session": self.call.chain,
+            "seq": self.call.seq,
+            "tool": self.call.tool,
+            "subject": request_subject(self.call.request),
+            "was": self.call.effect,
+            "was_by": self.call.rule,
+            "answer": self.call.answer,
+            "now": self.now.effect,
+            "now_by": self.now.rule,
+            "layer": self.now.layer,
+            "reason": self.now.reason,
+            "direction": self.direction,
+        }
+
+
+def replay(policy: EffectivePolicy, calls: Iterable[RecordedCall]) -> Iterator[Flip]:
+    """Yield every call whose effect would be another one; the rule may differ without that."""
+    for call in calls:
+        now = evaluate(policy, call.request, tool=call.tool)
+        if now.effect != call.effect:
+            yield Flip(call, now)
