@@ -25,7 +25,7 @@ from orchestrator.harness.plan import RoomPlan
 from orchestrator.harness.pool.channel import RemotePool, pool_directory, socket_path
 from orchestrator.harness.pool.claimed import Claim, Claimed
 from orchestrator.harness.pool.offer import Offer, Source
-from orchestrator.harness.pool.recipe import box_key, pool_id, recipe_of, why_cold
+from orchestrator.harness.pool.recipe import box_key, brought_key, pool_id, recipe_of, why_cold
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.workspace.overlay import OverlayWorkspace
@@ -44,6 +44,8 @@ class _Ground:
     held: EngineHold
     digest: Digest
     """What the image's name stands for now."""
+    brought: Digest
+    """Of the variables for commands, as they are now."""
 
 
 class Claimant:
@@ -94,7 +96,7 @@ class Claimant:
         if source is None:
             return Claim(None, "no pool runs")
         # Beside the question, since either takes a few milliseconds.
-        preparing = asyncio.ensure_future(to_thread.run_sync(self._ground))
+        preparing = asyncio.ensure_future(self._ground())
         offer: Offer | str = "it was not asked"
         try:
             offer = await self._ask(source)
@@ -114,14 +116,28 @@ class Claimant:
         path = socket_path(pool_directory(self._environ), self._pool)
         return RemotePool(path) if path.exists() else None
 
-    def _ground(self) -> _Ground | str:
+    async def _ground(self) -> _Ground | str:
         """Return what a box would be taken over on, or why there is nothing; a cold start says more."""
+        naming = asyncio.ensure_future(to_thread.run_sync(brought_key, self._options))
+        found = await to_thread.run_sync(self._engine)
+        await asyncio.wait([naming])
+        if isinstance(found, str):
+            return found
+        held, digest = found
+        try:
+            return _Ground(held, digest, naming.result())
+        except BaseException:
+            held.close()
+            raise
+
+    def _engine(self) -> tuple[EngineHold, Digest] | str:
+        """Return the engine, and what the image's name stands for there now."""
         try:
             held = hold_engine(self._paths, self._environ)
         except GloveboxError:
             return "the engine did not answer"
         try:
-            return _Ground(held, image_digest(held.engine, self._plan.image))
+            return held, image_digest(held.engine, self._plan.image)
         except BaseException as error:
             held.close()
             if isinstance(error, GloveboxError):
@@ -156,6 +172,8 @@ class Claimant:
     async def _checked(self, offer: Offer, ground: _Ground) -> Claimed:
         held, lifecycle = ground.held, ground.held.lifecycle
         require_posture(self._policy, offer.posture)
+        if offer.brought != ground.brought:
+            raise BoxError("who commits, or a variable, changed since it was made")
         record = load_record(self._paths.work(offer.session))
         if record is None:
             raise BoxError("the warm box has no workspace")

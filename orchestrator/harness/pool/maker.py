@@ -17,7 +17,7 @@ from orchestrator.harness.luggage import check_luggage, with_read_roots
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.plan import RoomPlan, policy_of
 from orchestrator.harness.pool.offer import Offer, UnfitError
-from orchestrator.harness.pool.recipe import box_key, pool_id
+from orchestrator.harness.pool.recipe import box_key, brought_key, pool_id
 from orchestrator.harness.project import check_project
 from orchestrator.harness.raising import Raising
 from orchestrator.sandbox.docker_driver import DockerLifecycle
@@ -33,6 +33,7 @@ class ReadyBox:
 
     session: SessionId
     key: Digest
+    brought: Digest
     lease: Lease
     maker: BoxMaker
     posture: Posture | None = None
@@ -48,7 +49,7 @@ class ReadyBox:
         if handed is None or self.posture is None:
             await self.drop()
             return None
-        return Offer(self.session, handed, self.posture, self.lease)
+        return Offer(self.session, handed, self.posture, self.lease, self.brought)
 
     async def drop(self) -> None:
         """End it and remove what was prepared for it."""
@@ -87,7 +88,8 @@ class BoxMaker:
         plan = await to_thread.run_sync(self._plan)
         lease = await to_thread.run_sync(self._lease, plan.session)
         key = await to_thread.run_sync(lambda: box_key(self._pool, plan))
-        ready = ReadyBox(plan.session, key, lease, self)
+        brought = await to_thread.run_sync(brought_key, self._recipe)
+        ready = ReadyBox(plan.session, key, brought, lease, self)
         try:
             raising = Raising(plan, self._paths, engine, self.lifecycle, _unheard)
             _, prepared = await raising.prepare(warm=True)

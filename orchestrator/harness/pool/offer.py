@@ -30,6 +30,8 @@ class Offer:
     handed: HandedBox
     posture: Posture
     lease: Lease
+    brought: Digest
+    """Of the variables that its commands were given."""
 
     def close(self) -> None:
         """Let go of this process's hold; a box that nobody else holds ends by it."""
@@ -60,6 +62,7 @@ class OfferNote(BaseModel):
     latest: int
     posture: Posture
     lease: str
+    brought: str
 
 
 def pack(offer: Offer) -> tuple[bytes, list[int]]:
@@ -72,6 +75,7 @@ def pack(offer: Offer) -> tuple[bytes, list[int]]:
         latest=held.latest,
         posture=offer.posture,
         lease=str(offer.lease.path),
+        brought=offer.brought,
     )
     descriptors = [held.lifeline.fileno(), held.calls.fileno(), offer.lease.fileno()]
     return note.model_dump_json().encode(), descriptors
@@ -89,7 +93,7 @@ def unpack(data: bytes, descriptors: Sequence[int]) -> Offer:
     lifeline, calls = (_socket(fd) for fd in (first, second))
     handed = HandedBox(note.container, note.facts, Held(lifeline, calls, note.latest))
     lease = Lease(Path(note.lease), third)
-    return Offer(SessionId(note.session), handed, note.posture, lease)
+    return Offer(SessionId(note.session), handed, note.posture, lease, Digest(note.brought))
 
 
 def _socket(fd: int) -> socket.socket:

@@ -74,9 +74,15 @@ def pool_id(recipe: RunOptions, paths: Paths, environ: Mapping[str, str]) -> str
 def box_key(pool: str, plan: RoomPlan) -> Digest:
     """Return what a box of a pool must have been made under to serve this plan.
 
-    Blocks: the host's git is asked for the person's name, which the box has by then, and the
-    image's sources are read for its name.
+    Blocks: the image's sources are read for its name.
     """
-    environment = brought_environment(plan.options)
-    parts = [pool, plan.policy.digest, plan.image, plan.mode, sorted(environment.items())]
+    parts = [pool, plan.policy.digest, plan.image, plan.mode]
     return digest_of(json.dumps(parts).encode())
+
+
+def brought_key(options: RunOptions) -> Digest:
+    """Return what tells the variables of commands, which a box must have been made with, too.
+
+    Apart from the rest, since it blocks for longer: the host's git is asked for the person's name.
+    """
+    return digest_of(json.dumps(sorted(brought_environment(options).items())).encode())

@@ -20,7 +20,9 @@ def offer(tmp_path):
     held = Held(lifeline, calls, 7)
     handed = HandedBox("c0ffee", {"image_digest": "sha256:1"}, held)
     posture = Posture({"seccomp": True}, {"uid": "1000"})
-    made = Offer(SessionId("00feed00beef"), handed, posture, Lease.take(tmp_path / "lease"))
+    made = Offer(
+        SessionId("00feed00beef"), handed, posture, Lease.take(tmp_path / "lease"), "sha256:2"
+    )
     with closing(made):
         yield made
 

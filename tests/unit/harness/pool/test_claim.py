@@ -201,6 +201,16 @@ def test_policy_that_changed_makes_no_warm_box(options, paths, front):
     assert front.notes == []
 
 
+def test_name_that_changed_makes_no_warm_box(options, paths, front, tmp_path, monkeypatch):
+    """The box would commit under the one that git had when it was made."""
+    settings = tmp_path / "gitconfig"
+    settings.write_text("[user]\nname = Before\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
+    change = partial(settings.write_text, "[user]\nname = After\n")
+
+    assert "who commits" in stay(options(), paths, front, change=change)
+
+
 def test_image_that_moved_makes_no_warm_box(options, paths, front, engine, sandbox_image):
     """A name is looked up when the session starts, warm or cold."""
     engine.api.tag(sandbox_image, "glovebox/sandbox-test", "moving")

@@ -9,7 +9,14 @@ import pytest
 from orchestrator.config.paths import Paths
 from orchestrator.harness.options import LimitOptions, RunOptions
 from orchestrator.harness.plan import RoomPlan, policy_of
-from orchestrator.harness.pool.recipe import OPTIONS, box_key, pool_id, recipe_of, why_cold
+from orchestrator.harness.pool.recipe import (
+    OPTIONS,
+    box_key,
+    brought_key,
+    pool_id,
+    recipe_of,
+    why_cold,
+)
 from orchestrator.schema.ids import SessionId
 
 RUN = RunOptions(prompt="do it", directory=Path("/src/app"), model="local")
@@ -81,12 +88,11 @@ def test_who_commits_counts(tmp_path):
     project = tmp_path / "project"
     subprocess.run(["git", "init", "-q", project], check=True)
     run = replace(RUN, directory=project)
-    plan = RoomPlan(run, policy_of(run, PATHS), SessionId(""))
-    before = box_key("pool", plan)
+    before = brought_key(run)
 
     subprocess.run(["git", "-C", project, "config", "user.name", "Somebody Else"], check=True)
 
-    assert box_key("pool", plan) != before
+    assert brought_key(run) != before
 
 
 def test_policy_counts(tmp_path):
