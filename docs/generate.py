@@ -13,6 +13,8 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+from policy_reference import policy_reference
+
 from orchestrator import errors
 from orchestrator.cli.app import COMMANDS, load_command, run_app
 from orchestrator.schema.event import event_kinds
@@ -105,7 +107,12 @@ def _first_line(kind: type) -> str:
     return (inspect.getdoc(kind) or "").split("\n", 1)[0]
 
 
-PAGES = {"events.md": events_page, "errors.md": errors_page, "cli.md": cli_page}
+PAGES = {
+    "events.md": events_page,
+    "errors.md": errors_page,
+    "cli.md": cli_page,
+    "policy-reference.md": policy_reference,
+}
 
 
 def main() -> int:
