@@ -2,7 +2,6 @@ import io
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,18 +9,12 @@ from rich.console import Console
 
 from orchestrator.cli.doctor import findings_table
 from orchestrator.harness.doctor import Finding
+from tests.support import warm
 
 
 def doctor(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run the command in its own process, as a person does."""
-    script = "from orchestrator.cli.main import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", script, "doctor", *arguments],
-        env={**os.environ, "PYTHONPATH": str(Path.cwd()), **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return warm.run(["doctor", *arguments], env={**os.environ, **environ}, cwd=Path.cwd())
 
 
 def drawn(*findings: Finding) -> str:

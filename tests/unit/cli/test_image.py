@@ -1,25 +1,19 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from orchestrator.config.assets import asset
 from orchestrator.engine.image_context import sandbox_image_name
+from tests.support import warm
 from tests.support.images import gloved, imported_image
 
 
 def glovebox(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run the command in its own process, as a person does."""
-    return subprocess.run(
-        [sys.executable, "-c", "from orchestrator.cli.main import main; main()", *arguments],
-        env={**os.environ, "PYTHONPATH": str(Path.cwd()), **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return warm.run(arguments, env={**os.environ, **environ}, cwd=Path.cwd())
 
 
 @pytest.mark.parametrize("command", ["build", "list", "prune"])

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +9,9 @@ from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.apply import carry_out, commit_changes, finish, take_back
 from orchestrator.workspace.journal import read_journal
 from orchestrator.workspace.judge import STAGING_PREFIX
+from tests.support import warm
 from tests.support.host_apply import apply_all, changes_between, opener, target
 from tests.support.workspaces import picture, write
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -54,10 +51,9 @@ def test_project_becomes_what_was_wanted(sides):
 
 
 def kill_at(step: int, sides: tuple[Path, Path, Path], way: str = "swap") -> None:
+    _, folder, _ = sides
     arguments = [*map(str, sides), str(step), way]
-    died = subprocess.run(
-        [sys.executable, "-m", "tests.support.host_apply", *arguments], cwd=ROOT, check=False
-    )
+    died = warm.run(arguments, env={}, cwd=folder, module="tests.support.host_apply")
     assert died.returncode == -signal.SIGKILL
 
 
