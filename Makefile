@@ -3,7 +3,8 @@
 
 PYTHON ?= python3
 ARGS ?=
-WORKERS ?= 2
+# More than there are cores: a test of an engine waits half its time.
+WORKERS ?= 4
 BIN := .venv/bin
 export PYTHON
 export TESTCONTAINERS_RYUK_DISABLED := true

@@ -11,6 +11,20 @@ from orchestrator.engine.images import ensure_sandbox_image
 from tests.support.boxes import Stage
 from tests.support.workspaces import drop_homes
 
+USUAL_S = 120.0
+"""``timeout`` of pyproject.toml."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests that are given more time than others, so that no worker ends with one."""
+    items.sort(key=_time_given, reverse=True)
+
+
+def _time_given(item: pytest.Item) -> float:
+    marker = item.get_closest_marker("timeout")
+    return max(USUAL_S, *marker.args) if marker else USUAL_S
+
 
 @pytest.fixture(scope="session")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:

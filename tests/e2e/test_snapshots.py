@@ -2,9 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,22 +10,13 @@ from tests.support.world import bash
 
 pytestmark = pytest.mark.docker
 
-ROOT = Path(__file__).parents[2]
-
 
 def kill_run_at(world, step, model):
     """Run a session that dies at one of its effects on files; return the snapshots it announced."""
-    order = ["run", "x", "-m", model, "--json", "-C", str(world.project)]
-    died = subprocess.run(
-        [sys.executable, "-m", "tests.support.killed_at", str(step), *order],
-        cwd=ROOT,
-        env=world.env(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    events = [json.loads(line) for line in died.stdout.splitlines() if line.endswith("}")]
-    return died.returncode, [e for e in events if e["type"] == "snapshot"]
+    order = ["run", "x", "-m", model, "--json"]
+    died = world.run(str(step), *order, module="tests.support.killed_at")
+    events = [json.loads(line) for line in died.out.splitlines() if line.endswith("}")]
+    return died.code, [e for e in events if e["type"] == "snapshot"]
 
 
 @pytest.mark.timeout(400)
