@@ -4,7 +4,7 @@
 PYTHON ?= python3
 ARGS ?=
 # More than there are cores: a test of an engine waits half its time.
-WORKERS ?= 4
+WORKERS ?= 3
 BIN := .venv/bin
 export PYTHON
 export TESTCONTAINERS_RYUK_DISABLED := true

@@ -119,6 +119,7 @@ for number in range(240_000):
     if number % 1000 == 999:
         with open("/tmp/written", "a") as log:
             log.write("x")
+        time.sleep(0.02)
 """,
 }
 
@@ -226,7 +227,7 @@ def test_home_does_not_grow_from_session_to_session(stage, on_disk, hidden):
 
 
 MANY = """mkdir many; for j in $(seq 10); do
-for i in $(seq 4000); do : > many/$j.$i; done; sleep 0.5; done"""
+for i in $(seq 1500); do : > many/$j.$i; done; sleep 0.5; done"""
 
 
 def test_more_files_than_can_be_read_back_end_the_call(stage, on_disk):
