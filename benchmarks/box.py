@@ -9,6 +9,7 @@ the same image, and a subprocess of the host without any container.
 from __future__ import annotations
 
 import argparse
+import itertools
 import secrets
 import statistics
 import subprocess
@@ -29,7 +30,14 @@ from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.sandbox.driver import BoxLimits, BoxSpec
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
-from orchestrator.schema.request import ExecRequest, ReadRequest, Request, WriteRequest
+from orchestrator.schema.request import (
+    EditRequest,
+    ExecRequest,
+    ReadRequest,
+    Replacement,
+    Request,
+    WriteRequest,
+)
 
 MIB = 1024**2
 SESSIONS = 8
@@ -108,6 +116,16 @@ def asking(box: Box, request: Request) -> Contender:
     return ask
 
 
+def taking_turns(box: Box, requests: list[Request]) -> Contender:
+    """Return the contender that has a box do the requests one after the other, for ever."""
+    asked = itertools.cycle([asking(box, request) for request in requests])
+
+    async def ask() -> None:
+        await next(asked)()
+
+    return ask
+
+
 def host(*command: str, given: bytes | None = None) -> Contender:
     """Return the contender that runs a program of the host and waits for it, nothing else."""
 
@@ -132,7 +150,7 @@ def report(title: str, times: dict[str, list[float]], against: dict[str, tuple[s
 
 
 async def calls(box: Box, stdio: Box, name: str, rounds: int) -> None:
-    """Single calls: a command, a file read, a file written, a long output."""
+    """Single calls: a command, a long output."""
     true = ExecRequest("true", "/workspace", 30.0)
     times = await measure(
         {
@@ -153,20 +171,6 @@ async def calls(box: Box, stdio: Box, name: str, rounds: int) -> None:
         again=10,
     )
     report("a call: bash -c true, against docker exec", times, {"box": ("docker exec",)})
-    text = KILOBYTES_10 * 128
-    write, read = WriteRequest("/workspace/a", text), ReadRequest("/workspace/a")
-    into = ("docker", "exec", "-i", name, "sh", "-c", "cat > /tmp/a")
-    out = ("docker", "exec", name, "cat", "/tmp/a")
-    await box.execute(write)
-    run(*into, given=text.encode())
-    for title, request, reference in (
-        ("write 10 KB", write, host(*into, given=text.encode())),
-        ("read 10 KB", read, host(*out)),
-    ):
-        found = await measure(
-            {"box": asking(box, request), "docker exec": reference}, rounds, again=10
-        )
-        report(title, found, {"box": ("docker exec",)})
     flood = ExecRequest(FLOOD, "/workspace", 60.0)
     found = await measure(
         {
@@ -178,6 +182,34 @@ async def calls(box: Box, stdio: Box, name: str, rounds: int) -> None:
         max(3, rounds // 3),
     )
     report("10 MB of output", found, {"box": ("host subprocess", "docker exec")})
+
+
+async def files(box: Box, name: str, rounds: int) -> None:
+    """Single file operations, each against the shortest command that does the same."""
+    text = KILOBYTES_10 * 128
+    other = text.replace("x", "y", 1)
+    write, read = WriteRequest("/workspace/a", text), ReadRequest("/workspace/a")
+    deep = "/workspace/" + "d/" * 6 + "a"
+    into = ("docker", "exec", "-i", name, "sh", "-c", "cat > /tmp/a")
+    store = host(*into, given=text.encode())
+    show = host("docker", "exec", name, "cat", "/tmp/a")
+    replace = host("docker", "exec", name, "sed", "-i", "1s/x/y/;t;1s/y/x/", "/tmp/a")
+    for request in (write, WriteRequest(deep, text)):
+        await asking(box, request)()
+    run(*into, given=text.encode())
+    await asking(box, WriteRequest("/workspace/b", other))()
+    edits = [EditRequest("/workspace/b", (Replacement(old, new),)) for old, new in ("yz", "zy")]
+    for title, requests, reference in (
+        ("write 10 KB", [write], store),
+        ("write 10 KB, a line of it new", [WriteRequest("/workspace/a", other), write], store),
+        ("read 10 KB", [read], show),
+        ("read 10 KB, six directories down", [ReadRequest(deep)], show),
+        ("edit a line of 10 KB", edits, replace),
+    ):
+        found = await measure(
+            {"box": taking_turns(box, requests), "docker exec": reference}, rounds, again=10
+        )
+        report(title, found, {"box": ("docker exec",)})
 
 
 async def starts(engine: Engine, image: str, runtime: Path, rounds: int) -> None:
@@ -271,6 +303,7 @@ async def bench(rounds: int) -> None:
                 running_box(engine, image, runtime, sockets=False) as stdio,
             ):
                 await calls(box, stdio, name, rounds)
+                await files(box, name, rounds)
         finally:
             run("docker", "rm", "-f", name)
         await starts(engine, image, runtime, rounds)

@@ -76,7 +76,7 @@ class Box:
 
     async def resolve(self, request: FileRequest) -> str:
         """Return where the request's path lands; raises PathRefusedError where it lands nowhere."""
-        body = {"kind": "resolve", "request": to_wire(request)}
+        body = {"kind": "resolve", "request": {"path": request.path}}
         outcome = await self._call(body, on_output=None, seconds=FILE_TIME_S)
         if outcome.error is not None:
             raise PathRefusedError(outcome.error)

@@ -16,7 +16,8 @@ from typing import Protocol
 from orchestrator.errors import BoxError
 from orchestrator.sandbox.frames import BULK, PING, Decoder, Frame, Outbox, encode
 
-READ_SIZE = 256 * 1024
+READ_SIZE = 65_536
+"""Bytes; the C library maps memory anew for each larger buffer, which takes as long as a read."""
 
 OnFrame = Callable[[Frame], None]
 OnEnd = Callable[[BoxError], None]

@@ -1,4 +1,7 @@
-"""What the box answers, checked before anything looks at it: types, sizes, nothing taken on trust."""
+"""What the box answers, checked before anything looks at it: types, sizes, nothing taken on trust.
+
+The form on the wire is described in ``sandbox-image/toolserver/messages.py``, its other end.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import json
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
 from orchestrator.errors import BoxError
 from orchestrator.schema.exec_record import ExecReport, ExecSeen
@@ -213,6 +217,7 @@ class _Execs(_Answer):
     last: bool
 
 
+_NUL = b"\0"
 _Read = Annotated[_TextRead | _ImageRead | _BinaryRead | _EmptyRead, Field(discriminator="type")]
 _DATA: dict[str, TypeAdapter[Any]] = {
     "exec": TypeAdapter(_Exec),
@@ -235,17 +240,25 @@ _DATA: dict[str, TypeAdapter[Any]] = {
 
 def wire_bytes(body: dict[str, Any]) -> bytes:
     """Return a request as it goes over the wire."""
-    return json.dumps(body).encode()
+    content = body.get("content")
+    if isinstance(content, str):
+        rest = {name: value for name, value in body.items() if name != "content"}
+        return wire_bytes(rest) + _NUL + content.encode("utf-8", "surrogatepass")
+    try:
+        return to_json(body)
+    except PydanticSerializationError:
+        # Bytes of a command or path that are no text travel as halves of surrogate pairs.
+        return json.dumps(body).encode()
 
 
 def parse_answer(kind: str, payload: bytes) -> Outcome:
     """Return the outcome in a RESULT frame; raises BoxError for one of another shape."""
-    try:
-        answer = json.loads(payload)
-    except (ValueError, RecursionError) as err:
-        raise BoxError(f"box: {kind} answered with what is not JSON") from err
+    head, beside, text = payload.partition(_NUL)
+    answer = _parse_json(kind, head)
     if not isinstance(answer, dict):
         raise BoxError(f"box: {kind} answered with what is not an object")
+    if beside:
+        _put_text(kind, answer.get("data"), text)
     if "error" in answer:
         return Outcome(error=_word(answer["error"], 16_384), code=_word(answer.get("code"), 40))
     try:
@@ -275,6 +288,27 @@ def parse_execs(payload: bytes) -> ExecReport:
         overflow=told.overflow,
         last=told.last,
     )
+
+
+def _parse_json(kind: str, payload: bytes) -> object:
+    try:
+        return from_json(payload)
+    except ValueError:
+        # It may be half of a surrogate pair alone, which the slower parser takes.
+        pass
+    try:
+        return json.loads(payload)
+    except (ValueError, RecursionError) as err:
+        raise BoxError(f"box: {kind} answered with what is not JSON") from err
+
+
+def _put_text(kind: str, data: object, text: bytes) -> None:
+    if not isinstance(data, dict) or "text" in data:
+        raise BoxError(f"box: {kind} answered with a text that belongs nowhere")
+    try:
+        data["text"] = text.decode()
+    except UnicodeDecodeError as err:
+        raise BoxError(f"box: {kind} answered with a text that is not UTF-8") from err
 
 
 def _word(value: object, limit: int) -> str:

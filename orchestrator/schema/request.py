@@ -7,7 +7,7 @@ approval holds for that digest alone.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import rfc8785
@@ -238,7 +238,18 @@ def typed_subject(request: ProcessInput) -> tuple[str, int]:
 
 def to_wire(request: Request) -> dict[str, Any]:
     """Return the request as JSON data, with its ``kind``."""
-    return {"kind": request.kind, **asdict(request)}
+    return {"kind": request.kind, **_plain_fields(request)}
+
+
+def _plain_fields(words: Any) -> dict[str, Any]:
+    # Not asdict, which copies deeply what is frozen anyway.
+    return {field.name: _plain(getattr(words, field.name)) for field in fields(words)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return _plain_fields(value) if isinstance(value, Replacement | Look) else value
 
 
 def request_digest(request: Request) -> Digest:

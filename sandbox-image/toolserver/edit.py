@@ -30,9 +30,13 @@ def edit(request: dict[str, Any], roots: Roots) -> dict[str, Any]:
     asked = str(request["path"])
     edits = _edits(request["edits"])
     with placed(request, roots, "write") as place:
+        place.bear(sum(len(old) + len(new) for old, new in edits))
         content, status = _content(place, asked)
         mark = BOM if content.startswith(BOM) else b""
         haystack = Haystack(content.removeprefix(mark))
+        if request.get("replace_all"):
+            # The whole may be larger by far than its parts.
+            place.bear(sum(haystack.text.count(_lf(old)) * len(new) for old, new in edits))
         try:
             spans = plan(haystack, edits, replace_all=bool(request.get("replace_all")), mark=mark)
         except Refusal as refusal:
@@ -78,9 +82,8 @@ def _edits(items: Sequence[dict[str, Any]]) -> list[tuple[bytes, bytes]]:
 
 
 def _content(place: Place, asked: str) -> tuple[bytes, os.stat_result]:
-    handle = open_regular(place, asked)
+    handle, status = open_regular(place, asked)
     try:
-        status = os.fstat(handle)
         if status.st_size > MAX_FILE:
             raise Refusal(
                 "too_large",

@@ -1,4 +1,4 @@
-"""The door to file operations: the server calls ``handle``, ``is_quick`` and ``resolve``.
+"""The door to file operations: the server calls ``attempt``, ``handle`` and ``resolve``.
 
 All three run with the command user's effective ids. Requests and answers have the shapes of
 ``orchestrator.schema.request`` and ``orchestrator.schema.outcome``.
@@ -6,19 +6,16 @@ All three run with the command user's effective ids. Requests and answers have t
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Callable
 from typing import Any
 
-import images
 from edit import edit
 from find import find
 from grep import grep
 from listing import ls
-from paths import Places, Roots, absolute, land, landing
+from paths import QUICK_BYTES, Places, Roots, landing
 from read import read
-from refusal import Refusal
+from refusal import Refusal, TakesLongError
 from write import write
 
 Operation = Callable[[dict[str, Any], Roots], dict[str, Any]]
@@ -31,9 +28,6 @@ OPERATIONS: dict[str, Operation] = {
     "find": find,
     "ls": ls,
 }
-
-QUICK_BYTES = 64 * 1024
-"""Size of content, or of a directory's own record, up to which an operation takes milliseconds."""
 
 
 def handle(request: dict[str, Any], config: Places) -> dict[str, Any]:
@@ -55,41 +49,27 @@ def serve(request: dict[str, Any], roots: Roots) -> dict[str, Any]:
         return Refusal("failed", f"{request.get('kind')}: {type(error).__name__}: {error}").answer()
 
 
-def is_quick(request: dict[str, Any], config: Places) -> bool:
-    """Say whether the request is done in milliseconds and may run inside the server's own loop."""
+def attempt(request: dict[str, Any], config: Places) -> dict[str, Any] | None:
+    """Run a request that is done in milliseconds; None, and nothing is done, for any other.
+
+    The server runs this in its own loop: a process for each read and write would take several times
+    as long as they do. It needs none for its safety either. The server lends its effective ids
+    alone, so the kernel judges as for a command; what is opened is a regular file or a directory,
+    which neither waits for another program nor holds more than ``QUICK_BYTES``, as the open handle
+    itself tells; nothing is decoded; and no state outlives the call. Whatever may take longer, and
+    so may have to be ended, runs in a worker that can be killed.
+    """
     kind = request.get("kind")
     if kind in {"grep", "find"}:
-        return False
+        return None
     if kind == "write" and len(str(request.get("content"))) > QUICK_BYTES:
-        return False
+        return None
     try:
-        return _is_small(str(request.get("path")), Roots.of(config))
-    except (OSError, Refusal):
-        # It will be refused, which is quick.
-        return True
+        return serve(request, Roots.of(config)._replace(quick=True))
+    except TakesLongError:
+        return None
 
 
 def resolve(request: dict[str, Any], config: Places) -> str:
     """Return where the request's path lands, as text; never refuses (``handle`` will)."""
     return landing(str(request.get("path")), Roots.of(config))
-
-
-def _is_small(asked: str, roots: Roots) -> bool:
-    with land(absolute(asked, roots)) as place:
-        status = place.status
-        if status is None:
-            return not _is_large(os.fstat(place.parent))
-        if _is_large(status):
-            return False
-        if not stat.S_ISREG(status.st_mode):
-            return True
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-        handle = os.open(place.rest[0], flags, dir_fd=place.parent)
-        try:
-            return images.sniff(os.pread(handle, 16, 0)) is None
-        finally:
-            os.close(handle)
-
-
-def _is_large(status: os.stat_result) -> bool:
-    return status.st_size > QUICK_BYTES

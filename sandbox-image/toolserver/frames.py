@@ -6,8 +6,9 @@ has the bit clear. Call 0 is the connection itself. On stdio (the lifeline): the
 once and PING each second, the server answers READY once and PONG. Calls go over the Unix socket
 when one is mounted and over stdio otherwise:
 
-- host: REQUEST (JSON), then CREDIT (u32: bytes of OUTPUT it will take) as it reads, CANCEL at most
-  once. Server: OUTPUT (bytes) within the credit, then exactly one RESULT (JSON).
+- host: REQUEST (see ``messages``), then CREDIT (u32: bytes of OUTPUT it will take) as it reads,
+  CANCEL at most once. Server: OUTPUT (bytes) within the credit, then exactly one RESULT (see
+  ``messages``).
 - the server at any time, with the number of the call that started the command: EXECS (JSON
   ``{"execs": […], "unlisted": n, "overflow": bool, "last": bool}``), the programs that it started; the host
   may say STOP to have everything ended that the call started, what outlived it too.

@@ -35,7 +35,7 @@ def grep(request: dict[str, Any], roots: Roots) -> dict[str, Any]:
         if place.status is None:
             raise not_found(place, asked)
         is_folder = place.is_folder
-        handle = open_folder(place) if is_folder else open_regular(place, asked)
+        handle = open_folder(place) if is_folder else open_regular(place, asked)[0]
         try:
             ending = Ending()
             found = records(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import itertools
+import operator
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 CONTEXT = 3
@@ -29,6 +31,9 @@ class Change(NamedTuple):
 
 def split_lines(content: bytes) -> list[bytes]:
     """Return the lines; each keeps its newline, so a missing last one can be told."""
+    if b"\r" not in content:
+        return content.splitlines(keepends=True)
+    # Bytes know a lone return as an end of line, too.
     *whole, last = content.split(b"\n")
     lines = [line + b"\n" for line in whole]
     return [*lines, last] if last else lines
@@ -36,14 +41,13 @@ def split_lines(content: bytes) -> list[bytes]:
 
 def compare(old: Sequence[bytes], new: Sequence[bytes]) -> list[Change]:
     """Return the changes that turn one text into the other."""
-    head = 0
-    while head < min(len(old), len(new)) and old[head] == new[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
-        tail += 1
+    shorter = min(len(old), len(new))
+    head = _alike(old, new, shorter)
+    tail = _alike(reversed(old), reversed(new), shorter - head)
     before, after = old[head : len(old) - tail], new[head : len(new) - tail]
-    if len(before) * len(after) > MAX_COMPARED:
+    if not before and not after:
+        return []
+    if not before or not after or len(before) * len(after) > MAX_COMPARED:
         return [Change(head, head + len(before), tuple(after))]
     matcher = difflib.SequenceMatcher(None, before, after)
     return [
@@ -51,6 +55,12 @@ def compare(old: Sequence[bytes], new: Sequence[bytes]) -> list[Change]:
         for tag, a, b, c, d in matcher.get_opcodes()
         if tag != "equal"
     ]
+
+
+def _alike(left: Iterable[bytes], right: Iterable[bytes], most: int) -> int:
+    """Return how many of the first lines are the same, up to ``most``."""
+    differ = map(operator.ne, left, right)
+    return next(itertools.compress(range(most), differ), most)
 
 
 def unified(path: str, old: Sequence[bytes], changes: Sequence[Change]) -> str:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from frames import Frame
     from loop import Loop
 
-READ_SIZE = 256 * 1024
+READ_SIZE = 65_536
+"""Bytes; the C library maps memory anew for each larger buffer, which takes as long as a read."""
 
 
 class Link:

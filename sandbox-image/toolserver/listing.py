@@ -11,7 +11,7 @@ from typing import Any
 
 from names import shown_name, shown_path
 from nearby import not_found
-from paths import Roots, placed
+from paths import Place, Roots, placed
 from read import kind_of
 from refusal import Refusal
 from search import BUDGET, open_folder
@@ -35,14 +35,15 @@ def ls(request: dict[str, Any], roots: Roots) -> dict[str, Any]:
             raise Refusal("not_regular", f"{asked} is a file, not a directory; use read")
         folder = open_folder(place)
         try:
-            return _listing(folder, limit)
+            place.bear(os.fstat(folder).st_size)
+            return _listing(folder, limit, place)
         finally:
             os.close(folder)
 
 
-def _listing(folder: int, limit: int) -> dict[str, Any]:
+def _listing(folder: int, limit: int, place: Place) -> dict[str, Any]:
     counter = _Counter()
-    chosen = heapq.nsmallest(limit, counter.count(_names(folder)), key=_order)
+    chosen = heapq.nsmallest(limit, counter.count(_names(folder, place)), key=_order)
     entries: list[dict[str, Any]] = []
     budget = BUDGET
     for name in chosen:
@@ -94,9 +95,10 @@ def _order(name: bytes) -> tuple[str, bytes]:
     return os.fsdecode(name).casefold(), name
 
 
-def _names(folder: int) -> Iterator[bytes]:
+def _names(folder: int, place: Place) -> Iterator[bytes]:
     with os.scandir(folder) as entries:
-        for entry in entries:
+        for number, entry in enumerate(entries):
+            place.bear_names(number)
             yield os.fsencode(entry.name)
 
 

@@ -25,7 +25,7 @@ _CONFUSED = str.maketrans(
 def shown_name(raw: bytes) -> str:
     """Return the name in printable form; ``raw_name`` gives the same bytes back."""
     text = raw.decode("utf-8", "surrogateescape")
-    if text.isascii() and text.isprintable() and "\\" not in text:
+    if _is_plain(text):
         return text
     composed = unicodedata.is_normalized("NFC", text)
     return "".join(_shown_character(character, composed) for character in text)
@@ -33,11 +33,16 @@ def shown_name(raw: bytes) -> str:
 
 def shown_path(raw: bytes) -> str:
     """Return a path with every component escaped."""
+    text = raw.decode("utf-8", "surrogateescape")
+    if _is_plain(text):
+        return text
     return "/".join(shown_name(part) for part in raw.split(b"/"))
 
 
 def raw_name(shown: str) -> bytes:
     """Return the bytes a shown name or path stands for; a NUL or a malformed escape is refused."""
+    if _is_plain(shown):
+        return shown.encode()
     pieces: list[bytes] = []
     end = 0
     try:
@@ -50,6 +55,10 @@ def raw_name(shown: str) -> bytes:
     if b"\0" in raw:
         raise Refusal("invalid", f"path {shown!a}: must not contain NUL")
     return raw
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable() and "\\" not in text
 
 
 def folded_name(raw: bytes) -> str:

@@ -19,9 +19,11 @@ LIKENESS = 0.8
 
 def not_found(place: Place, asked: str) -> Refusal:
     """Return the refusal for a path that does not exist, with the one name that was likely meant."""
+    place.bear(os.fstat(place.parent).st_size)
     wanted = place.rest[0]
     folder = place.path[: len(place.path) - len(b"/".join(place.rest))]
     names = _names(place.parent)
+    place.bear_names(len(names))
     candidate = _same_looking(wanted, names) or _misspelt(wanted, names)
     if candidate is None:
         where = shown_path(folder.rstrip(b"/")) or "/"

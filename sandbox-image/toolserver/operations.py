@@ -23,11 +23,12 @@ def handle(request: dict[str, Any], config: Any) -> dict[str, Any]:
     return answer
 
 
-def is_quick(request: dict[str, Any], config: Any) -> bool:
-    """Say whether the request may run inside the server's own loop."""
+def attempt(request: dict[str, Any], config: Any) -> dict[str, Any] | None:
+    """Answer a request that is done in milliseconds; None, and nothing is done, for any other."""
     if request.get("kind") == "probe":
-        return False
-    return bool(importlib.import_module("files").is_quick(request, config))
+        return None
+    answer: dict[str, Any] | None = importlib.import_module("files").attempt(request, config)
+    return answer
 
 
 def resolve(request: dict[str, Any], config: Any) -> str:

@@ -1,7 +1,8 @@
 """Where a path lands, and whether files may be touched there.
 
-A path is walked component by component from ``/`` with directory handles; links are read and
-followed here, never by the kernel. What is opened later is opened beneath a handle that was judged,
+A path without links is opened at once, and the kernel refuses it where it meets one. Any other is
+walked component by component from ``/`` with directory handles; links are read and followed here,
+never by the kernel. What is opened later is opened beneath a handle that was judged,
 so a component that is swapped in between changes nothing. The host's policy judges the same
 landing by name before; ``resolved`` in a request holds it, and the two must agree.
 """
@@ -10,12 +11,14 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from names import raw_name, shown_path
-from refusal import Refusal, from_os_error
+from refusal import Refusal, TakesLongError, from_os_error
+from straight import open_straight
 
 SCRATCH = ("/tmp", "/home/agent")
 """The box's own writable places beside the workspace; policy's file rules judge them too."""
@@ -25,6 +28,15 @@ NEVER = ("/proc", "/sys", "/dev")
 
 MAX_LINKS = 40
 """As many links as the kernel itself follows in one path."""
+
+QUICK_BYTES = 64 * 1024
+"""Size of content, or of a directory's own record, up to which an operation takes milliseconds."""
+
+NAME_BYTES = 16
+"""The least that a name takes of a directory's record."""
+
+UNKNOWN = sys.maxsize
+"""Size of what cannot be told beforehand."""
 
 _HANDLE = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -51,6 +63,8 @@ class Roots(NamedTuple):
     workdir: str
     writable: tuple[str, ...]
     readable: tuple[str, ...]
+    quick: bool = False
+    """See ``Place.quick``."""
 
     @classmethod
     def of(cls, places: Places, scratch: tuple[str, ...] = SCRATCH) -> Roots:
@@ -61,8 +75,7 @@ class Roots(NamedTuple):
     def check(self, path: bytes, access: str, *, asked: str) -> None:
         """Refuse a landing that is not below a root for ``read`` or ``write``."""
         roots = self.writable if access == "write" else self.readable
-        allowed = any(_below(path, root) for root in roots)
-        if allowed and not any(_below(path, root) for root in NEVER):
+        if _below(path, roots) and not _below(path, NEVER):
             return
         landing = shown_path(path)
         via = "" if landing == asked else f" lands at {landing}, which"
@@ -84,6 +97,20 @@ class Place(NamedTuple):
     """What of the path lies below ``parent``: one name, or more when directories are missing."""
     status: os.stat_result | None
     """The landing's own status; None when nothing is there."""
+    quick: bool = False
+    """Whether all must be done in milliseconds; see ``bear``."""
+
+    def bear(self, size: int) -> None:
+        """Raise TakesLongError where so many bytes are too many to go through."""
+        if self.quick and size > QUICK_BYTES:
+            raise TakesLongError
+
+    def bear_names(self, count: int) -> None:
+        """Raise TakesLongError where a directory has too many names to go through.
+
+        Its record's size alone does not tell: of a merged directory it is that of one layer.
+        """
+        self.bear(count * NAME_BYTES)
 
     @property
     def is_folder(self) -> bool:
@@ -105,40 +132,35 @@ class _Step(NamedTuple):
 @contextmanager
 def land(path: bytes) -> Iterator[Place]:
     """Walk an absolute path; refuses endless links and files used as directories."""
-    steps = [_open_step(b"/", None)]
-    missing: list[bytes] = []
+    handles: list[int] = []
     try:
-        _walk(path, steps, missing)
-        names = [step.name for step in steps[1:]] + missing
-        last = steps[-1]
-        if missing or len(steps) == 1:
-            parent, rest = last.handle, tuple(missing) or (b".",)
-        else:
-            parent, rest = steps[-2].handle, (last.name,)
-        yield Place(b"/" + b"/".join(names), parent, rest, None if missing else last.status)
+        yield _land(path, handles, quick=False)
     finally:
-        for step in steps:
-            os.close(step.handle)
+        _close(handles)
 
 
 @contextmanager
 def placed(request: dict[str, Any], roots: Roots, access: str) -> Iterator[Place]:
     """Walk a request's path and refuse it unless it lands where it may and where it was judged."""
     asked = str(request["path"])
+    path = absolute(asked, roots)
+    handles: list[int] = []
     try:
-        with land(absolute(asked, roots)) as place:
-            roots.check(place.path, access, asked=asked)
-            if asked.endswith("/") and not place.is_folder:
-                raise Refusal("not_found", f"{asked} ends with a slash but is no directory")
-            resolved = request.get("resolved")
-            if resolved is not None and resolved != place.shown:
-                raise Refusal(
-                    "moved",
-                    f"{asked}: landed at {resolved} when it was judged, now at {place.shown}; try again",
-                )
-            yield place
+        place = _land(path, handles, quick=roots.quick)
+        roots.check(place.path, access, asked=asked)
+        if asked.endswith("/") and not place.is_folder:
+            raise Refusal("not_found", f"{asked} ends with a slash but is no directory")
+        resolved = request.get("resolved")
+        if resolved is not None and resolved != place.shown:
+            raise Refusal(
+                "moved",
+                f"{asked}: landed at {resolved} when it was judged, now at {place.shown}; try again",
+            )
+        yield place
     except OSError as error:
         raise from_os_error(error, asked) from error
+    finally:
+        _close(handles)
 
 
 def landing(asked: str, roots: Roots) -> str:
@@ -159,9 +181,56 @@ def absolute(asked: str, roots: Roots) -> bytes:
     return raw if raw.startswith(b"/") else os.fsencode(roots.workdir) + b"/" + raw
 
 
-def _below(path: bytes, root: str) -> bool:
-    folder = os.fsencode(root).rstrip(b"/")
-    return path == folder or path.startswith(folder + b"/")
+def _below(path: bytes, roots: tuple[str, ...]) -> bool:
+    inside = path + b"/"
+    return any(inside.startswith(os.fsencode(root).rstrip(b"/") + b"/") for root in roots)
+
+
+def _land(path: bytes, handles: list[int], *, quick: bool) -> Place:
+    """Return the landing; ``handles`` takes what is to be closed, whatever happens here."""
+    return _straight(path, handles, quick=quick) or _walked(path, handles, quick=quick)
+
+
+def _straight(path: bytes, handles: list[int], *, quick: bool) -> Place | None:
+    """Return the landing of a path that has no dots and meets no link; None for any other."""
+    whole = path + b"/"
+    if b"//" in whole or b"/./" in whole or b"/../" in whole:
+        return None
+    folder, _, name = path.rpartition(b"/")
+    parent = open_straight(folder or b"/")
+    if parent is None:
+        return None
+    handles.append(parent)
+    try:
+        last = _open_step(name, parent)
+    except FileNotFoundError:
+        return Place(path, parent, (name,), None, quick)
+    handles.append(last.handle)
+    if stat.S_ISLNK(last.status.st_mode):
+        return None
+    return Place(path, parent, (name,), last.status, quick)
+
+
+def _walked(path: bytes, handles: list[int], *, quick: bool) -> Place:
+    missing: list[bytes] = []
+    steps = [_open_step(b"/", None)]
+    try:
+        _walk(path, steps, missing)
+    finally:
+        handles += [step.handle for step in steps]
+    names = [step.name for step in steps[1:]] + missing
+    last = steps[-1]
+    if missing or len(steps) == 1:
+        parent, rest = last.handle, tuple(missing) or (b".",)
+    else:
+        parent, rest = steps[-2].handle, (last.name,)
+    status = None if missing else last.status
+    return Place(b"/" + b"/".join(names), parent, rest, status, quick)
+
+
+def _close(handles: list[int]) -> None:
+    for handle in handles:
+        os.close(handle)
 
 
 def _open_step(name: bytes, parent: int | None) -> _Step:

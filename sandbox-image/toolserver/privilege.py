@@ -7,12 +7,10 @@ import gc
 import os
 import resource
 import signal
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from config import Config
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -21,15 +19,27 @@ OOM_FIRST = "1000"
 """The kernel's out-of-memory killer takes a command before it takes the server."""
 
 
-@contextmanager
-def as_command(config: Config) -> Iterator[None]:
+def as_command(config: Config) -> _Lent:
     """Run the body with the command's user as effective user; the server has one thread."""
-    uid, gid = os.geteuid(), os.getegid()
-    os.setegid(config.gid)
-    os.seteuid(config.uid)
-    try:
-        yield
-    finally:
+    return _Lent(config)
+
+
+class _Lent:
+    # Written out, since contextlib's way takes as long as a read of a file.
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._own = os.geteuid(), os.getegid()
+
+    def __enter__(self) -> None:
+        try:
+            os.setegid(self._config.gid)
+            os.seteuid(self._config.uid)
+        except OSError:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_failure: object) -> None:
+        uid, gid = self._own
         os.seteuid(uid)
         os.setegid(gid)
 

@@ -8,39 +8,45 @@ from typing import Any
 
 import images
 from nearby import not_found
-from paths import Place, Roots, placed
-from refusal import Refusal
+from paths import UNKNOWN, Place, Roots, placed
+from refusal import Refusal, TakesLongError
 from window import Window, scan
 
 SNIFF = 8192
 """Bytes looked at to tell text from pictures and other binary content."""
 
+_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOT_IN_TEXT = bytes(set(range(0x20)) - set(b"\t\n\r\f\b\x1b"))
 
 
 def read(request: dict[str, Any], roots: Roots) -> dict[str, Any]:
     """Return the window of a text, a picture scaled down, or the kind of content it is."""
     with placed(request, roots, "read") as place:
-        handle = open_regular(place, str(request["path"]))
+        handle, status = open_regular(place, str(request["path"]))
         try:
-            return _content(handle, request)
+            return _content(handle, request, place, size=status.st_size)
         finally:
             os.close(handle)
 
 
-def open_regular(place: Place, asked: str) -> int:
-    """Open the landing for reading; only a regular file is opened, and nothing ever blocks."""
+def open_regular(place: Place, asked: str) -> tuple[int, os.stat_result]:
+    """Open the landing for reading; only a regular file is opened, and nothing ever blocks.
+
+    Returns the handle and the status of what was opened.
+    """
     if place.status is None:
         raise not_found(place, asked)
     refuse_irregular(place.status, asked)
-    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-    handle = os.open(place.rest[0], flags, dir_fd=place.parent)
+    handle = os.open(place.rest[0], _READING, dir_fd=place.parent)
     try:
-        refuse_irregular(os.fstat(handle), asked)
-    except Refusal:
+        # Of the handle itself: whatever has the name by now, this is what will be read.
+        status = os.fstat(handle)
+        refuse_irregular(status, asked)
+        place.bear(status.st_size)
+    except (Refusal, TakesLongError):
         os.close(handle)
         raise
-    return handle
+    return handle, status
 
 
 def refuse_irregular(status: os.stat_result, asked: str) -> None:
@@ -65,13 +71,13 @@ def kind_of(mode: int) -> str:
     return next((word for test, word in kinds if test(mode)), "a special file")
 
 
-def _content(handle: int, request: dict[str, Any]) -> dict[str, Any]:
-    size = os.fstat(handle).st_size
+def _content(handle: int, request: dict[str, Any], place: Place, *, size: int) -> dict[str, Any]:
     head = os.pread(handle, SNIFF, 0)
     if not head:
         return {"type": "empty"}
     media_type = images.sniff(head)
     if media_type is not None:
+        place.bear(UNKNOWN)
         return images.load(handle, size, media_type)
     if looks_binary(head):
         return {"type": "binary", "bytes": size}

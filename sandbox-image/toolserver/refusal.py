@@ -37,6 +37,10 @@ class Refusal(Exception):  # noqa: N818 - reads as what it is
         return {"error": self.message, "code": self.code}
 
 
+class TakesLongError(Exception):
+    """Raised, with nothing done yet, where work may take longer than whoever asked can wait."""
+
+
 def from_os_error(error: OSError, shown: str) -> Refusal:
     """Return the refusal for an operating system error on the path ``shown``."""
     code = CODES.get(error.errno or 0, "failed")

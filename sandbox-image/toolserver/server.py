@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import importlib
-import json
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
@@ -14,6 +13,7 @@ import operations
 import tree
 from command import Command, Order
 from frames import CANCEL, CREDIT, OPEN, REQUEST, RESULT, STOP, U32
+from messages import answer_bytes, parse_request
 from privilege import as_command
 from running import NO_PROCESS
 from spare import MAX_COMMAND, Spare
@@ -72,7 +72,7 @@ class Server:
             self._stream_table().take(frame, self._lowest)
         elif frame.kind == REQUEST:
             self._latest = max(self._latest, frame.call)
-            request = json.loads(frame.payload)
+            request = parse_request(frame.payload)
             if request.get("kind") == "exec":
                 self._execute(frame.call, request)
             else:
@@ -119,7 +119,7 @@ class Server:
 
     def _answer(self, call: int, result: dict[str, Any]) -> None:
         self._witness.settle(call)
-        self._link.send(call, RESULT, json.dumps(result).encode())
+        self._link.send(call, RESULT, answer_bytes(result))
 
     def _execute(self, call: int, request: dict[str, Any]) -> None:
         try:
@@ -240,12 +240,13 @@ class Server:
                 self._answer(call, {"data": {"path": path}})
             elif str(request.get("kind")).startswith("process_"):
                 self._use_process(call, request)
-            elif self._is_quick(request):
-                with as_command(self._config):
-                    result = operations.handle(request, self._config)
-                self._answer(call, result)
             else:
-                self._fork(call, request)
+                with as_command(self._config):
+                    result = operations.attempt(request, self._config)
+                if result is None:
+                    self._fork(call, request)
+                else:
+                    self._answer(call, result)
         # One request must not end the session's server, whatever it trips over.
         except Exception as err:  # noqa: BLE001
             # The traceback module takes longer to load than most of the server.
@@ -269,10 +270,6 @@ class Server:
             self._watch.make_room()
             processes.take(call, request, self._link)
         self._watch.wake()
-
-    def _is_quick(self, request: dict[str, Any]) -> bool:
-        with as_command(self._config):
-            return operations.is_quick(request, self._config)
 
     def _fork(self, call: int, request: dict[str, Any]) -> None:
         worker = Worker(self._loop, self._config, call)

@@ -88,6 +88,8 @@ class _Scanner:
 
     def feed(self, block: bytes) -> None:
         position = self._skip(block)
+        if not self.full and position < len(block):
+            position = self._take_whole_lines(block, position)
         while not self.full and position < len(block):
             end = block.find(b"\n", position)
             stop = len(block) if end < 0 else end
@@ -132,6 +134,35 @@ class _Scanner:
         self.line = self.window.offset
         return position
 
+    def _take_whole_lines(self, block: bytes, position: int) -> int:
+        """Take at once the lines that surely fit; return where the first other one begins.
+
+        Only plain ones: none was begun in the block before, is too long, or holds invalid bytes.
+        """
+        stop = block.rfind(b"\n", position, position + max(0, self.budget)) + 1
+        if self.length or not stop or _has_long_line(block, position, stop):
+            return position
+        try:
+            text = block[position:stop].decode()
+        except UnicodeDecodeError:
+            return position
+        *lines, rest = text.split("\n", self.limit - len(self.window.lines))
+        if rest:
+            stop -= len(rest.encode())
+        cost = stop - position
+        if "\r" in text or (self.line == 1 and text.startswith("\ufeff")):
+            lines = [line.removesuffix("\r") for line in lines]
+            if self.line == 1:
+                lines[0] = lines[0].removeprefix("\ufeff")
+            cost = len("\n".join(lines).encode()) + 1
+        self.budget -= cost
+        if "\0" in text:
+            self.window.binary = any("\0" in line for line in lines)
+        self.window.lines += lines
+        self.line += len(lines)
+        self.full = len(self.window.lines) >= self.limit
+        return stop
+
     def _finish_line(self, raw: bytes) -> None:
         if raw.endswith(b"\r") and self.length == len(raw):
             raw = raw[:-1]
@@ -153,3 +184,13 @@ class _Scanner:
         self.length = 0
         if len(self.window.lines) >= self.limit:
             self.full = True
+
+
+def _has_long_line(block: bytes, position: int, stop: int) -> bool:
+    """Say whether one of the whole lines that end before ``stop`` is cut when it is shown."""
+    while position < stop:
+        end = block.rfind(b"\n", position, min(stop, position + MAX_LINE + 1))
+        if end < 0:
+            return True
+        position = end + 1
+    return False

@@ -23,6 +23,7 @@ def write(request: dict[str, Any], roots: Roots) -> dict[str, Any]:
     with placed(request, roots, "write") as place:
         if place.status is not None:
             refuse_irregular(place.status, asked)
+            place.bear(place.status.st_size)
             old = _content_for_diff(place, asked)
             replace(place.parent, place.rest[0], data, old=place.status)
         else:
@@ -62,12 +63,12 @@ def _content_for_diff(place: Place, asked: str) -> bytes | None:
     if place.status is None or place.status.st_size > MAX_DIFFED:
         return None
     try:
-        handle = open_regular(place, asked)
+        handle, status = open_regular(place, asked)
     except PermissionError:
         # What may be written but not read is written, only without a diff.
         return None
     try:
-        return os.pread(handle, MAX_DIFFED, 0)
+        return os.pread(handle, min(status.st_size, MAX_DIFFED), 0)
     finally:
         os.close(handle)
 

@@ -64,7 +64,7 @@ def test_request_goes_out_with_its_number(calls):
     plain = calls.send({"kind": "ls", "path": "/"})
     streamed = calls.send({"kind": "exec"}, print)
 
-    assert calls.link.sent[0] == (plain.number, REQUEST, b'{"kind": "ls", "path": "/"}')
+    assert calls.link.sent[0] == (plain.number, REQUEST, b'{"kind":"ls","path":"/"}')
     assert json.loads(calls.link.sent[1][2])["credit"] == WINDOW == streamed.credit
 
 

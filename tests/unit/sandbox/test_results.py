@@ -5,13 +5,17 @@ import pytest
 from orchestrator.errors import BoxError
 from orchestrator.sandbox.results import parse_answer, wire_bytes
 from orchestrator.sandbox.scripted import exec_outcome
-from orchestrator.schema.request import ReadRequest, to_wire
+from orchestrator.schema.request import ExecRequest, ReadRequest, to_wire
 
 EXEC = dict(exec_outcome("hi\n").data)
 RUNNING = {"running": True, "exit_code": None, "signal": None, "limit": None, "duration_ms": 1.0}
 LOOKED = {
     **RUNNING, "text": "x", "start": 0, "next": 1, "lost": 0, "skipped": 0, "more": 0, "unread": 0,
     "why": "match",
+}  # fmt: skip
+TEXT = {
+    "type": "text", "start": 1, "lines": 1, "total_lines": 1, "total_bytes": 1, "next_offset": None,
+    "cut_lines": [],
 }  # fmt: skip
 GOOD = {
     "exec": EXEC,
@@ -112,3 +116,35 @@ def test_request_goes_out_as_it_was_judged():
     request = ReadRequest("/workspace/ü")
 
     assert json.loads(wire_bytes(to_wire(request))) == to_wire(request)
+
+
+@pytest.mark.parametrize("command", ["printf '\udcff'", "echo \0", "ü", ""])
+def test_command_that_is_no_text_goes_out_as_it_is(command):
+    """Bytes that are not UTF-8 travel as halves of surrogate pairs."""
+    wire = to_wire(ExecRequest(command, "/workspace", 1.0))
+
+    assert json.loads(wire_bytes(wire)) == wire
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        b'{"data": {}}\0text',
+        b'{"data": []}\0text',
+        b"{}\0text",
+        b"\0text",
+        json.dumps({"data": {**TEXT, "text": "once"}}).encode() + b"\0again",
+        json.dumps({"data": {**TEXT, "text": None}}).encode() + b"\0again",
+    ],
+)
+def test_text_that_belongs_nowhere_is_a_breach(payload):
+    """One place, and nothing there before."""
+    with pytest.raises(BoxError):
+        parse_answer("read", payload)
+
+
+@pytest.mark.parametrize("text", [b"\xff", b"\xed\xa0\x80", b"x" * 300_000])
+def test_bad_text_beside_the_json_is_a_breach(text):
+    """It is held to the same as a text in the JSON: UTF-8, and no longer than any."""
+    with pytest.raises(BoxError):
+        parse_answer("read", json.dumps({"data": TEXT}).encode() + b"\0" + text)

@@ -8,6 +8,9 @@ from types import SimpleNamespace
 
 import files
 import pytest
+from paths import NAME_BYTES, QUICK_BYTES, placed
+from read import open_regular
+from refusal import TakesLongError
 
 from orchestrator.schema import request as requests
 from tests.support.boxed_files import BoxedFiles
@@ -56,35 +59,84 @@ def test_resolve_returns_the_landing(box: BoxedFiles) -> None:
     assert files.resolve({"path": "a\0b"}, config) == f"{box.workdir}/a\0b"
 
 
-def test_small_work_is_quick(box: BoxedFiles) -> None:
-    """What takes milliseconds needs no process of its own."""
+EDIT = {"kind": "edit", "path": "a.txt", "edits": [{"old": "x", "new": "y"}]}
+
+
+def test_small_work_is_done_at_once(box: BoxedFiles) -> None:
+    """What takes milliseconds needs no process of its own, and is answered as in one."""
     box.put("a.txt", "x")
     config = config_for(box)
 
-    for kind in ("read", "edit", "ls"):
-        assert files.is_quick({"kind": kind, "path": "a.txt"}, config), kind
-    assert files.is_quick({"kind": "write", "path": "new.txt", "content": "x"}, config)
-    assert files.is_quick({"kind": "read", "path": "missing/../x"}, config)
+    for request in (
+        {"kind": "read", "path": "a.txt"},
+        {"kind": "ls", "path": "."},
+        EDIT,
+        {"kind": "write", "path": "new.txt", "content": "x"},
+        {"kind": "read", "path": "missing.txt"},
+        {"kind": "read", "path": "missing/../x"},
+        {"kind": "read", "path": "/etc/passwd"},
+    ):
+        answer = files.attempt(request, config)
+
+        assert answer is not None, request
+        assert ("error" in answer) == (request["path"] not in {"a.txt", ".", "new.txt"}), answer
+    assert (box.workdir / "a.txt").read_text() == "y"
+    assert (box.workdir / "new.txt").read_text() == "x"
 
 
-def test_work_of_unknown_length_is_not_quick(box: BoxedFiles) -> None:
-    """Searches, large content and pictures run in a worker."""
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"kind": "grep", "pattern": "x", "path": "."},
+        {"kind": "find", "pattern": "*", "path": "."},
+        {"kind": "read", "path": "big"},
+        {"kind": "read", "path": "picture"},
+        {"kind": "ls", "path": "crowd"},
+        {"kind": "read", "path": "crowd/missing"},
+        {"kind": "write", "path": "a.txt", "content": "x" * 100_000},
+        {"kind": "write", "path": "big", "content": "x"},
+        {**EDIT, "path": "big"},
+        {**EDIT, "edits": [{"old": "x", "new": "y" * 100_000}]},
+        {**EDIT, "edits": [{"old": "x", "new": "y" * 60_000}], "replace_all": True},
+    ],
+    ids=lambda request: f"{request['kind']}-{request['path']}",
+)
+def test_work_of_unknown_length_is_left_whole(box: BoxedFiles, request_: dict[str, object]) -> None:
+    """What may take longer is for a worker; whoever looked whether it may has done nothing yet."""
     box.put("big", b"x" * 100_000)
     box.put("picture", b"\x89PNG\r\n\x1a\n")
-    config = config_for(box)
+    box.put("a.txt", "xx")
+    if "crowd" in str(request_["path"]):
+        (box.workdir / "crowd").mkdir()
+        for number in range(QUICK_BYTES // NAME_BYTES + 2):
+            (box.workdir / "crowd" / f"{number}").touch()
+    before = {path: path.read_bytes() for path in box.workdir.iterdir() if path.is_file()}
 
-    assert not files.is_quick({"kind": "grep", "path": "."}, config)
-    assert not files.is_quick({"kind": "find", "path": "."}, config)
-    assert not files.is_quick({"kind": "read", "path": "big"}, config)
-    assert not files.is_quick({"kind": "read", "path": "picture"}, config)
-    assert not files.is_quick({"kind": "write", "path": "a", "content": "x" * 100_000}, config)
+    assert files.attempt(request_, config_for(box)) is None
+
+    left = {path: path.read_bytes() for path in box.workdir.iterdir() if path.is_file()}
+    assert left == before
 
 
-def test_pipe_is_found_quick_without_opening_it(box: BoxedFiles) -> None:
+def test_growth_is_judged_by_what_was_opened(box: BoxedFiles) -> None:
+    """Not by what had the name before: in between a command may put something larger there."""
+    box.put("small", "x")
+    box.put("big", b"x" * 100_000)
+    roots = box.roots._replace(quick=True)
+
+    with placed({"path": "small"}, roots, "read") as place:
+        (box.workdir / "big").rename(box.workdir / "small")
+        with pytest.raises(TakesLongError):
+            open_regular(place, "small")
+
+
+def test_pipe_is_refused_without_opening_it(box: BoxedFiles) -> None:
     """Its refusal takes no time, and nothing waits for a writer."""
     os.mkfifo(box.workdir / "pipe")
+    answer = files.attempt({"kind": "read", "path": "pipe"}, config_for(box))
 
-    assert files.is_quick({"kind": "read", "path": "pipe"}, config_for(box))
+    assert answer is not None
+    assert answer["code"] == "not_regular"
 
 
 def test_modules_need_the_standard_library_alone() -> None:

@@ -14,7 +14,7 @@ from orchestrator.errors import BoxError
 from orchestrator.sandbox.connection import Connection
 from orchestrator.sandbox.container_spec import Ground, container_options
 from orchestrator.sandbox.heart import Heart
-from orchestrator.sandbox.hello import hello_bytes
+from orchestrator.sandbox.hello import VERSION, hello_bytes
 from tests.attack.test_make_refused_calls import PROFILE
 from tests.support.boxes import small_spec
 
@@ -44,8 +44,8 @@ def greeted(engine, image, change):
 
 def test_host_of_another_version_is_turned_away(engine, sandbox_image):
     """Host and image must fit; the reason is in the message."""
-    with pytest.raises(BoxError, match="speaks version 1, the host 2"):
-        greeted(engine, sandbox_image, {"version": 2})
+    with pytest.raises(BoxError, match=f"speaks version {VERSION}, the host 1"):
+        greeted(engine, sandbox_image, {"version": 1})
 
 
 def test_root_is_turned_away(engine, sandbox_image):

@@ -35,11 +35,11 @@ def test_request_loads_what_it_needs(box):
 
     operations.load()
 
-    assert operations.is_quick(request, places) is True
+    assert operations.attempt(request, places) == operations.handle(request, places)
     assert operations.handle(request, places)["data"]["text"] == "x"
     assert operations.resolve(request, places) == str(box.workdir / "a.txt")
 
 
-def test_probe_is_never_quick():
+def test_probe_is_never_done_at_once():
     """It tries what must fail, and so it does that in a process of its own."""
-    assert operations.is_quick({"kind": "probe"}, None) is False
+    assert operations.attempt({"kind": "probe"}, None) is None

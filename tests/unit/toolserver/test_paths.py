@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from paths import MAX_LINKS, Roots, land, landing, placed
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paths import MAX_LINKS, Roots, _straight, _walked, land, landing, placed
 from refusal import Refusal
 
 from tests.support.boxed_files import BoxedFiles, names_in
@@ -12,6 +15,19 @@ from tests.support.boxed_files import BoxedFiles, names_in
 
 def resolve(box: BoxedFiles, asked: str) -> str:
     return landing(asked, box.roots)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directories, files, links to each, and one that has no end."""
+    real = tmp_path_factory.mktemp("tree").resolve()
+    for folder in (real, real / "a", real / "a" / "b", real / ".hidden"):
+        folder.mkdir(exist_ok=True)
+        (folder / "f").write_text("x")
+        (folder / "in").symlink_to(real / "a" / "b")
+        (folder / "out").symlink_to("f")
+        (folder / "loop").symlink_to("loop")
+    return real
 
 
 def test_link_lands_at_its_target(box: BoxedFiles) -> None:
@@ -144,3 +160,44 @@ def test_root_directory_lands_at_itself() -> None:
     with land(b"/..//.") as place:
         assert place.path == b"/"
         assert place.is_folder
+
+
+PARTS = st.sampled_from(["a", "b", "f", "new", "in", "out", "loop", ".", "..", "", ".hidden"])
+
+
+@given(parts=st.lists(PARTS, min_size=1, max_size=5))
+@settings(deadline=None, max_examples=300)
+def test_short_way_and_walk_land_alike(tree: Path, parts: list[str]) -> None:
+    """What is opened at once is where the walk goes step by step; only links and dots are walked."""
+    path = f"{tree}/{'/'.join(parts)}".encode()
+    handles: list[int] = []
+    try:
+        short = _straight(path, handles, quick=False)
+        if short is None:
+            return
+        walked = _walked(path, handles, quick=False)
+
+        assert (short.path, short.rest, short.status) == (
+            walked.path, walked.rest, walked.status,
+        )  # fmt: skip
+        assert os.path.samestat(os.fstat(short.parent), os.fstat(walked.parent))
+    finally:
+        for handle in handles:
+            os.close(handle)
+
+
+def test_plain_path_takes_the_short_way(tree: Path) -> None:
+    """It is there to be used; whatever meets a link is not on it."""
+    handles: list[int] = []
+    plain, missing, linked = (
+        _straight(f"{tree}/{name}".encode(), handles, quick=False)
+        for name in ("a/b/f", "a/b/new", "in/f")
+    )
+    for handle in handles:
+        os.close(handle)
+
+    assert plain is not None
+    assert plain.status is not None
+    assert missing is not None
+    assert missing.status is None
+    assert linked is None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import os
 from pathlib import Path
 
@@ -44,6 +45,56 @@ def test_any_window_is_the_slice_of_the_lines(
     assert window.next_offset == (offset + limit if more else None)
 
 
+PIECES = (
+    b"a", b"\n", b"\n", b"\r\n", b"\r", b"\0", b"\xff", "\u00e9".encode(), b"\xef\xbb\xbf",
+    b"x" * (MAX_LINE - 1), b"y" * (MAX_LINE + 1),
+)  # fmt: skip
+
+
+def shown_line(raw: bytes, number: int) -> str:
+    """Return one line as a window shows it, said in the plainest way."""
+    shown = cut_at_character(raw.removesuffix(b"\r"), MAX_LINE)
+    if number == 1:
+        shown = shown.removeprefix(b"\xef\xbb\xbf")
+    return shown.decode("utf-8", "replace")
+
+
+def fitting(lines: list[str], budget: int) -> list[str]:
+    """Return the first lines that fit together, and one in any case."""
+    costs = itertools.accumulate(1 + len(line.encode()) for line in lines)
+    return [line for number, (line, cost) in enumerate(zip(lines, costs, strict=True))
+            if not number or cost <= budget]  # fmt: skip
+
+
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300
+)
+@given(
+    content=st.lists(st.sampled_from(PIECES), max_size=24).map(b"".join),
+    offset=st.integers(1, 4),
+    limit=st.integers(1, 9),
+    max_bytes=st.sampled_from([1, 3, 8, 20, MAX_LINE, 3 * MAX_LINE, 50_000]),
+)
+def test_any_content_is_shown_line_by_line(
+    tmp_path: Path, *, content: bytes, offset: int, limit: int, max_bytes: int
+) -> None:
+    """Lines that are taken at once come out as if each were looked at alone."""
+    raw = content.split(b"\n")
+    raw = raw[:-1] if raw[-1] == b"" else raw
+    lines = [shown_line(line, number) for number, line in enumerate(raw, 1)]
+    expected = fitting(lines[offset - 1 : offset - 1 + limit], max_bytes)
+
+    window = window_of(tmp_path / "f", content, offset=offset, limit=limit, max_bytes=max_bytes)
+
+    assert window.lines == expected
+    assert window.total_lines == len(raw)
+    assert window.binary == any("\0" in line for line in expected)
+    cut = [number for number, line in enumerate(raw, 1) if len(line.removesuffix(b"\r")) > MAX_LINE]
+    assert [item.line for item in window.cuts] == [
+        number for number in cut if offset <= number < offset + len(expected)
+    ]
+
+
 def test_window_ends_at_the_byte_limit_with_whole_lines(tmp_path: Path) -> None:
     """No line is split to fill the limit."""
     window = window_of(tmp_path / "f", b"12345\n" * 100, max_bytes=20)
@@ -51,6 +102,14 @@ def test_window_ends_at_the_byte_limit_with_whole_lines(tmp_path: Path) -> None:
     assert window.lines == ["12345"] * 3
     assert window.next_offset == 4
     assert window.total_lines == 100
+
+
+@pytest.mark.parametrize("head", [b"", b"\xef\xbb\xbf"])
+def test_what_is_not_shown_costs_nothing(tmp_path: Path, head: bytes) -> None:
+    """Returns and the mark at the start leave room for as many lines as without them."""
+    window = window_of(tmp_path / "f", head + b"a\r\n" * 9, max_bytes=14)
+
+    assert window.lines == ["a"] * 7
 
 
 def test_first_line_is_always_shown(tmp_path: Path) -> None:
