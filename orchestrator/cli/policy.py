@@ -18,7 +18,7 @@ from orchestrator.config.settings import load_settings
 from orchestrator.errors import PolicyError, UsageError
 from orchestrator.policy.cases import CaseReport, Failure, parse_cases, run_cases
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.evaluate import evaluate, evaluate_egress, evaluate_tool
 from orchestrator.policy.explain import explain_data, explain_text
 from orchestrator.policy.json_schema import policy_schema
 from orchestrator.policy.junit import junit_xml
@@ -104,20 +104,31 @@ def explain(
     typed_into: Annotated[
         str | None, typer.Option(help="Take the text as typed into this started command.")
     ] = None,
-    tool: Annotated[str | None, typer.Option(help="The tool that asks.")] = None,
+    tool: Annotated[
+        str | None, typer.Option(help="The tool that asks; alone, any call of it.")
+    ] = None,
+    egress: Annotated[
+        str | None,
+        typer.Option("--request", metavar="'METHOD URL'", help="A request out of the box."),
+    ] = None,
     cwd: Cwd = "/workspace",
     policy: Policies = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what policy decides on a command or path, why, and what would change it."""
-    request, used = _request(command, read, write, cwd=cwd)
-    if typed_into is not None:
-        if not isinstance(request, ExecRequest):
-            raise UsageError("explain: --typed-into goes with the text to type")
-        text = request.command if request.command.endswith("\n") else f"{request.command}\n"
-        request, used = ProcessInput("it", text, command=typed_into, cwd=cwd), "process"
+    """Say what policy decides on a call, why, and what would change it."""
     loaded = _load(policy, with_user=True)
-    decision = evaluate(loaded, request, tool=tool or used)
+    request: Request | str
+    if egress is not None:
+        if any(item is not None for item in (command, read, write, typed_into, tool)):
+            raise UsageError("explain: --request stands alone")
+        request, decision = _egress(egress), evaluate_egress()
+    elif tool is not None and (command, read, write, typed_into) == (None,) * 4:
+        request, decision = f"any call of {tool}", evaluate_tool(loaded, tool)
+    else:
+        request, used = _request(command, read, write, cwd=cwd)
+        if typed_into is not None:
+            request, used = _typed(request, typed_into, cwd=cwd), "process"
+        decision = evaluate(loaded, request, tool=tool or used)
     if as_json:
         _print(json.dumps(explain_data(loaded, request, decision)))
     else:
@@ -179,7 +190,9 @@ def _request(
 ) -> tuple[Request, str]:
     """Return the request asked about and the tool that would plan it."""
     if sum(item is not None for item in (command, read, write)) != 1:
-        raise UsageError("explain: expected one of a command, --read PATH and --write PATH")
+        raise UsageError(
+            "explain: expected one of a command, --read PATH, --write PATH, --request and --tool"
+        )
     if command is not None:
         text = sys.stdin.read() if command == "-" else command
         return ExecRequest(text, cwd, _BOX_TIMEOUT_S), "bash"
@@ -188,6 +201,21 @@ def _request(
         return ReadRequest(path, resolved=path), "read"
     path = _in_box(str(write), cwd)
     return WriteRequest(path, "", resolved=path), "write"
+
+
+def _typed(request: Request, typed_into: str, *, cwd: str) -> ProcessInput:
+    if not isinstance(request, ExecRequest):
+        raise UsageError("explain: --typed-into goes with the text to type")
+    text = request.command if request.command.endswith("\n") else f"{request.command}\n"
+    return ProcessInput("it", text, command=typed_into, cwd=cwd)
+
+
+def _egress(text: str) -> str:
+    """Return a request as it is shown; UsageError for what is none."""
+    method, _, url = text.partition(" ")
+    if not method.isupper() or "://" not in url:
+        raise UsageError(f"explain: --request {text!r}: expected a method and a URL")
+    return f"{method} {url}"
 
 
 def _in_box(path: str, cwd: str) -> str:

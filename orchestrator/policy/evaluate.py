@@ -43,6 +43,22 @@ def evaluate_command(policy: EffectivePolicy, request: ExecRequest) -> Decision:
         return _broken(err)
 
 
+def evaluate_tool(policy: EffectivePolicy, tool: str) -> Decision:
+    """Return the decision on a tool by its name, whatever a call of it would do."""
+    return count(list(_tool_votes(policy.layers, tool)))
+
+
+def evaluate_egress() -> Decision:
+    """Return the decision on what would leave the box: nothing does, whatever a policy says."""
+    return Decision(
+        effect="deny",
+        rule="no-egress",
+        layer=FLOOR,
+        reason="the box has no network in this version",
+        hint="work from what is in the box",
+    )
+
+
 def _decide(policy: EffectivePolicy, request: Request, *, tool: str, read: Reader) -> Decision:
     layers, box = policy.layers, policy.box
     on_tool = list(_tool_votes(layers, tool))

@@ -14,6 +14,7 @@ from orchestrator.schema.terminal_text import escape_terminal
 _FLOOR_CHANGES = {
     "outside": "no policy widens what file tools may write; files.read_roots adds to what they read",
     "unresolved": "nothing: a path is judged only when it is known where it lands",
+    "no-egress": "nothing in this version",
     "gate-error": "nothing in a policy; report it as a bug",
 }
 
@@ -24,8 +25,11 @@ def place_of_decision(policy: EffectivePolicy, decision: Decision) -> Place | No
     return layer.place_of_rule(decision.rule, reason=decision.reason) if layer else None
 
 
-def explain_text(policy: EffectivePolicy, request: Request, decision: Decision) -> str:
-    """Return the explanation for a person, escaped for a terminal."""
+def explain_text(policy: EffectivePolicy, request: Request | str, decision: Decision) -> str:
+    """Return the explanation for a person, escaped for a terminal.
+
+    A text in place of the request names what is no call.
+    """
     place = place_of_decision(policy, decision)
     lines = [decision.effect.upper()]
     lines += [f"  {line}" for line in _subject(request, decision)]
@@ -43,7 +47,9 @@ def explain_text(policy: EffectivePolicy, request: Request, decision: Decision) 
     return "\n".join(lines) + "\n"
 
 
-def explain_data(policy: EffectivePolicy, request: Request, decision: Decision) -> dict[str, Any]:
+def explain_data(
+    policy: EffectivePolicy, request: Request | str, decision: Decision
+) -> dict[str, Any]:
     """Return the explanation for a machine; strings are raw."""
     place = place_of_decision(policy, decision)
     return {
@@ -61,7 +67,7 @@ def explain_data(policy: EffectivePolicy, request: Request, decision: Decision) 
         "change": what_would_change(decision),
         "policy": policy.name,
         "digest": policy.digest,
-        "subject": request_subject(request),
+        "subject": request if isinstance(request, str) else request_subject(request),
     }
 
 
@@ -97,7 +103,9 @@ def what_would_change(decision: Decision) -> str:
     return f"the rule {rule!r} in the {layer} layer; a later rule with this id replaces it"
 
 
-def _subject(request: Request, decision: Decision) -> list[str]:
+def _subject(request: Request | str, decision: Decision) -> list[str]:
+    if isinstance(request, str):
+        return [escape_terminal(request)]
     subject = request_subject(request)
     if isinstance(request, FileRequest):
         return [f"{request.kind} {escape_terminal(subject)}"]

@@ -98,6 +98,19 @@ def test_explain_reads_stdin_and_paths(glovebox):
     assert (read["effect"], read["layer"]) == ("deny", "floor")
 
 
+def test_explain_takes_a_tool_alone_and_a_request(glovebox):
+    """By its name; and what leaves the box is refused, whatever a policy says."""
+    tool = json.loads(glovebox("policy", "explain", "--tool", "bash", "--json").stdout)
+    egress = glovebox("policy", "explain", "--request", "GET https://x.example/a")
+    wrong = glovebox("policy", "explain", "--request", "x.example")
+    both = glovebox("policy", "explain", "--request", "GET https://x.example", "ls")
+
+    assert (tool["effect"], tool["subject"]) == ("allow", "any call of bash")
+    assert egress.stdout.startswith("DENY\n  GET https://x.example/a\n")
+    assert "the box has no network in this version" in egress.stdout
+    assert (wrong.returncode, both.returncode) == (2, 2)
+
+
 def test_explain_takes_text_as_typed_into_a_process(glovebox):
     """As the gate would judge an input; a path cannot be typed."""
     done = glovebox(
