@@ -32,15 +32,15 @@ def analyse(
     elif "\0" in command or not _is_encodable(command):
         reading.report("opaque", "text that no shell can be given", everything)
     else:
-        scope = Scope(Places(home, workspace), cwd, positional=("bash",))
-        site = Site(Setting(), scope, reading, Reader())
-        try:
-            site.nested.shell(Code(command, Anchor(everything, 0)), site)
-            reading.read_uncalled()
-        except (OverLimitError, TooManyWordsError) as err:
-            reading.report("opaque", f"too large to be read: {err}", everything)
-        except RecursionError:
-            reading.report("opaque", "nested too deeply to be read", everything)
+        places = Places(home, workspace)
+        scope = Scope(places, cwd, positional=("bash",))
+        _read(command, scope, reading)
+        if scope.doubts:
+            # A variable set in a branch is unknown after it; here it is what the branch made it.
+            again = Reading()
+            _read(command, Scope(places, cwd, positional=("bash",), optimistic=True), again)
+            for finding in again.findings.values():
+                _add(reading, finding)
     return Analysis(
         command=command,
         commands=tuple(reading.commands),
@@ -48,6 +48,18 @@ def analyse(
         writes=tuple(reading.writes),
         reads=tuple(reading.reads),
     )
+
+
+def _read(command: str, scope: Scope, reading: Reading) -> None:
+    everything = (0, len(command))
+    site = Site(Setting(), scope, reading, Reader())
+    try:
+        site.nested.shell(Code(command, Anchor(everything, 0)), site)
+        reading.read_uncalled()
+    except (OverLimitError, TooManyWordsError) as err:
+        reading.report("opaque", f"too large to be read: {err}", everything)
+    except RecursionError:
+        reading.report("opaque", "nested too deeply to be read", everything)
 
 
 def _add(reading: Reading, finding: Finding) -> None:

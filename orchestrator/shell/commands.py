@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import dropwhile
+from itertools import dropwhile, takewhile
 
 from orchestrator.shell.analysis import SimpleCommand, Word
 from orchestrator.shell.builtins import assign, find_builtin
@@ -25,6 +25,7 @@ from orchestrator.shell.uses import judge_script, judge_use, only_helps
 
 _RESERVED = frozenset({"{", "}", "!"})
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)\+?=")
+_PLAIN_NAME = re.compile(r"[\w./+-]+")
 _MISPLACED = frozenset(
     {"if", "then", "else", "elif", "fi", "for", "do", "done", "while", "until", "case", "esac",
      "select", "function", "[[", "]]"}
@@ -116,7 +117,14 @@ def _judge_passed_on(words: Sequence[Word], site: Site) -> None:
     It must begin at the first argument that is no option, or at the next, since an option may take
     a value; words of a message seldom do.
     """
-    at = next((i for i, word in enumerate(words) if i and word.shape[:1] != "-"), len(words))
+    at = next(
+        (
+            i
+            for i, word in enumerate(words)
+            if i and word.shape[:1] != "-" and not _ASSIGNED.match(word.shape)
+        ),
+        len(words),
+    )
     starts = range(at, at + 2 if at > 1 else at + 1)
     found = next((i for i in starts if i < len(words) and _is_program(words[i])), None)
     if found is None:
@@ -133,7 +141,8 @@ def _judge_passed_on(words: Sequence[Word], site: Site) -> None:
 
 
 def _is_program(word: Word) -> bool:
-    return bool(word.value) and find_program((word.value or "").rpartition("/")[2]) is not None
+    plain = word.value is not None and _PLAIN_NAME.fullmatch(word.value) is not None
+    return plain and find_program((word.value or "").rpartition("/")[2]) is not None
 
 
 def _record(words: Sequence[Word], site: Site) -> None:
@@ -221,13 +230,20 @@ def _follow(wraps: Wrap, use: Invocation, *, words: Sequence[Word], site: Site) 
     setting = replace(
         site.setting, environment=environment, remote=site.setting.remote or wraps.remote
     )
+    if wraps.fed:
+        setting = replace(setting, feed=Output("data"))
     inner = list(use.tail)
     for value in use.values(*wraps.placeholder):
         inner = [_replaced(word, value.shape) for word in inner]
     label = " ".join([words[0].shape.rpartition("/")[2], *use.sub])
+    if wraps.until:
+        inner = list(takewhile(lambda word: word.shape not in wraps.until, inner))
     if wraps.sought:
         inner = list(dropwhile(lambda word: not _is_program(word), inner))
     if wraps.appends and not use.has(*wraps.placeholder):
+        if inner:
+            # An empty list of arguments: xargs runs the command all the same.
+            _run_inner(inner, wraps, label=label, site=replace(site, setting=setting).forked())
         inner.append(_unseen(words[0]))
         if len(inner) == 1:
             return Output("data")
@@ -261,6 +277,9 @@ def _run_inner(inner: list[Word], wraps: Wrap, *, label: str, site: Site) -> Out
     child = replace(site, setting=setting)
     if wraps.how == "argv":
         return judge_command(inner, child)
+    if len(inner) > 1 and not wraps.remote:
+        # Some take several words as they stand: git's foreach always, watch with an option.
+        judge_command(inner, child)
     text = " ".join(word.shape for word in inner)
     for word in unseen:
         report_unread(word, site)

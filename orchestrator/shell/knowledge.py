@@ -127,6 +127,8 @@ class Wrap(Strict):
     """A name may stand before a ``{``: coproc."""
     quoted: bool = False
     """What is filled in at run time is quoted for the shell."""
+    fed: bool = False
+    """Others write into what it runs: coproc."""
     functions: bool = False
     """The shell's functions and aliases apply to it."""
     appends: bool = False
@@ -137,6 +139,8 @@ class Wrap(Strict):
     """A text that is always replaced, such as ``{}``."""
     unless: Words = ()
     """Options that make it not run anything."""
+    until: Words = ()
+    """Words that end the command: parallel's ``:::``."""
     sought: bool = False
     """Its options take too many forms to list: the command begins at the first known program."""
 

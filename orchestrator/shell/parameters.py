@@ -7,12 +7,15 @@ from collections.abc import Callable
 
 from tree_sitter import Node
 
-from orchestrator.shell.quoting import BREAK, DYNAMIC, EMPTY, shield
+from orchestrator.shell.changes import change
+from orchestrator.shell.quoting import BREAK, DYNAMIC, EMPTY, shield, unshield
 from orchestrator.shell.scope import Scope, Value
 
 _NAME = re.compile(r"\$\{?([A-Za-z_]\w*|[0-9]+|[@*#?$!_-])\}?")
 _ARRAY = re.compile(r"\$\{([A-Za-z_]\w*)\[([@*]|\d+)\]\}")
-_DEFAULT = re.compile(r"\$\{([A-Za-z_]\w*|\d)(:?[-=])")
+_DEFAULT = re.compile(r"\$\{([A-Za-z_]\w*|\d)(:?[-=+])")
+_INDIRECT = re.compile(r"\$\{!([A-Za-z_]\w*)\}")
+_CHANGED = re.compile(r"\$\{([A-Za-z_]\w*|\d)(?:\[(\d+)\])?([^\w\[].*)\}", re.DOTALL)
 
 
 class Parameters:
@@ -33,10 +36,53 @@ class Parameters:
         if element is not None:
             return self._element(element[1], element[2], quoted=quoted)
         default = _DEFAULT.match(text)
-        if default is not None and default[1] in self._scope.variables:
-            known = self._scope.variables[default[1]]
-            return self._placed(known or inner, quoted=quoted)
+        if default is not None:
+            return self._default(default[1], default[2], inner, quoted=quoted)
+        indirect = _INDIRECT.fullmatch(text)
+        if indirect is not None:
+            name = self._scope.lookup(indirect[1])
+            named = isinstance(name, str) and re.fullmatch(r"[A-Za-z_]\w*|\d", name)
+            return self._plain(name, quoted=quoted) if named and isinstance(name, str) else DYNAMIC
+        changed = _CHANGED.fullmatch(text)
+        if changed is not None:
+            return self._changed(changed, quoted=quoted)
         return DYNAMIC
+
+    def _default(self, name: str, sign: str, word: str, *, quoted: bool) -> str:
+        """Return ``${x:-word}``; a variable that the command did not set counts as unset."""
+        value = self._value(name)
+        known = value is not None and value != ""
+        if sign[-1] == "+":
+            return (
+                DYNAMIC
+                if value is None
+                else self._placed(unshield(word) if known else "", quoted=quoted)
+            )
+        if known and value is not None:
+            return self._placed(value, quoted=quoted)
+        if sign[-1] == "=" and not name.isdigit():
+            self._scope.assign(name, unshield(word))
+        return self._placed(unshield(word), quoted=quoted)
+
+    def _changed(self, match: re.Match[str], *, quoted: bool) -> str:
+        value = self._value(match[1])
+        if isinstance(value, tuple):
+            index = int(match[2] or 0)
+            value = value[index] if index < len(value) else ""
+        if value is None or DYNAMIC in value:
+            return DYNAMIC
+        made = change(value, match[3])
+        return DYNAMIC if made is None else self._placed(made, quoted=quoted)
+
+    def _value(self, name: str) -> Value | None:
+        """Return what is known of a parameter; None where this command did not set it."""
+        if not name.isdigit():
+            found = self._scope.lookup(name)
+            return None if name not in self._scope.variables and found == DYNAMIC else found
+        arguments = self._scope.positional
+        if arguments is None:
+            return DYNAMIC
+        return arguments[int(name)] if int(name) < len(arguments) else ""
 
     def _plain(self, name: str, *, quoted: bool) -> str:
         if name in {"@", "*"}:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -68,21 +69,33 @@ def _printf(words: Sequence[Word], _use: Invocation | None, _site: Site) -> Outp
         words = words[1:]
     if not words or words[0].shape.startswith("-v"):
         return None
-    form, arguments = undo_ansi(words[0].shape), [word.shape for word in words[1:]]
+    form, arguments = words[0].shape, [word.shape for word in words[1:]]
     if "%" in _DIRECTIVE.sub("", form):
         return Output("decoded")
     pieces: list[str] = []
     while True:
-        pieces.append(_DIRECTIVE.sub(lambda match: _directive(match[1], arguments), form))
+        pieces.append(_formatted(form, arguments))
         if not arguments or _DIRECTIVE.search(form) is None or len(pieces) > len(words):
             break
     return _text("".join(pieces), words)
+
+
+def _formatted(form: str, arguments: list[str]) -> str:
+    """Fill a format in once; what an escape spells is text, a percent sign too."""
+    pieces: list[str] = []
+    at = 0
+    for match in _DIRECTIVE.finditer(form):
+        pieces += [undo_ansi(form[at : match.start()]), _directive(match[1], arguments)]
+        at = match.end()
+    return "".join([*pieces, undo_ansi(form[at:])])
 
 
 def _directive(kind: str, arguments: list[str]) -> str:
     if kind == "%":
         return "%"
     value = arguments.pop(0) if arguments else ""
+    if kind == "q":
+        return shlex.quote(value)
     return undo_ansi(value) if kind == "b" else value
 
 

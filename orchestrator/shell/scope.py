@@ -55,6 +55,10 @@ class Scope:
     """Directories that hold what this command fetched; shared, as the disk is."""
     origins: dict[str, Output] = field(default_factory=dict)
     """What is known of a substitution's output that a variable holds."""
+    optimistic: bool = False
+    """Every branch is taken to have run; see ``analyse``."""
+    doubts: list[str] = field(default_factory=list)
+    """Variables whose value a branch leaves in doubt; shared by all scopes of a reading."""
     stand_ins: dict[str, str] = field(default_factory=dict)
     """Known programs by the paths they were copied or linked to; shared, as the disk is."""
 
@@ -71,6 +75,8 @@ class Scope:
             fetched=self.fetched,
             origins=dict(self.origins),
             stand_ins=self.stand_ins,
+            optimistic=self.optimistic,
+            doubts=self.doubts,
         )
 
     def lookup(self, name: str) -> Value:
@@ -92,9 +98,16 @@ class Scope:
 
     def merge(self, other: Scope) -> None:
         """Forget what differs after a part that may or may not have run; ``other`` is before it."""
-        for name, value in self.variables.items():
-            if other.variables.get(name, None) != value:
-                self.variables[name] = DYNAMIC
+        changed = [
+            name
+            for name, value in self.variables.items()
+            if other.variables.get(name, None) != value
+        ]
+        self.doubts += changed
+        if self.optimistic:
+            return
+        for name in changed:
+            self.variables[name] = DYNAMIC
         for name in other.variables.keys() - self.variables.keys():
             self.variables[name] = DYNAMIC
         self.cwd = self._common_directory(other.cwd)

@@ -17,7 +17,14 @@ from tree_sitter import Language, Node, Parser
 
 from orchestrator.shell.analysis import Span
 from orchestrator.shell.double_heredocs import part_heredocs
-from orchestrator.shell.mending import Edit, join_lines, part_backticks, part_lines, undo_edits
+from orchestrator.shell.mending import (
+    Edit,
+    join_lines,
+    open_coprocs,
+    part_backticks,
+    part_lines,
+    undo_edits,
+)
 
 _MAX_MENDED = 20
 """Pairs of old-style substitutions that are parted; what is left over is reported as opaque."""
@@ -71,6 +78,8 @@ class Source:
             self._replace(*join_lines(self.data, self.root))
         if b"\n\\" in self.data:
             self._replace(part_lines(self.data, self.root), [])
+        if b"coproc" in self.data:
+            self._replace(open_coprocs(self.data, self.root), [])
         if self.data.count(b"`") > 2:
             for _ in range(_MAX_MENDED):
                 data, edits = part_backticks(self.data, self.root)

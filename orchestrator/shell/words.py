@@ -51,6 +51,8 @@ class Words:
         self._run = run
         self._parameters = Parameters(scope, lambda node: self._pattern(node, quoted=False))
         self._scope = scope
+        self._whole = 0
+        """Values being read that bash does not split: a newline in them stays one."""
 
     def expand(self, nodes: Sequence[Node]) -> list[Word]:
         """Return the words that adjacent ``nodes`` (one word of the text) become."""
@@ -75,7 +77,9 @@ class Words:
 
     def text(self, node: Node) -> str:
         """Return the shape of a value that is not split: an assignment, a target, a here-string."""
+        self._whole += 1
         pattern = self._pattern(node, quoted=False)
+        self._whole -= 1
         if pattern[:1] == "~":
             pattern = expand_tilde(pattern, self._scope)
         return unshield(pattern.replace(BREAK, " "))
@@ -128,6 +132,7 @@ class Words:
 
     def _expansion(self, node: Node, *, quoted: bool) -> str:
         kind = node.type
+        quoted = quoted or self._whole > 0
         if kind == "command_substitution":
             output = self._run(node)
             value = DYNAMIC if output is None else output.rstrip("\n")

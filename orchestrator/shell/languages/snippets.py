@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import pairwise
@@ -33,6 +34,22 @@ _REGEX = (
 _JOINT = re.compile(r"[\s.+~]*+(?:[$@\w\[\]]++\s*+[.+~]\s*+)?")
 """Between strings that are put together: an operator or nothing, or a value between two of them."""
 _GOES_ON = re.compile(r"\s*(?:[.+~]{1,2}|(?=[$\w]))\s*[$@\w(]")
+_ESCAPE = re.compile(
+    r"\\(?:x\{?([0-9a-fA-F]{1,6})\}?|u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|([0-7]{1,3})|(.))",
+    re.DOTALL,
+)
+_ESCAPED = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "f": "\f",
+    "v": "\v",
+    "b": "\b",
+    "a": "\a",
+    "e": "\x1b",
+    "\n": "",
+}
+_LAST_CODE_POINT = 0x10FFFF
 _INTERPOLATED = re.compile(r"\$\{[^}]*\}|#\{[^}]*\}|(?<!\\)[$@]\w+")
 
 
@@ -88,25 +105,46 @@ def read_snippet(code: str, language: Language, *, depth: int = 0) -> list[Effec
     return list(_effects(code, language, depth))
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Code, and the same with its strings and comments blanked."""
+
+    code: str
+    masked: str
+    language: Language
+    depth: int
+
+
 def _effects(code: str, language: Language, depth: int) -> Iterator[Effect]:
     if DYNAMIC in code:
         yield Effect("opaque", 0, len(code), reason="parts of the code are not in the command")
     masked = _mask(code, language)
+    source = _Source(code, masked, language, depth)
     for text in language.runs:
-        for match in _compiled(text).finditer(code if "`" in text else masked):
+        pattern = _compiled(text)
+        found = _live(pattern, source) if "`" in text else pattern.finditer(masked)
+        for match in found:
             start, end = match.span(match.lastindex or 0)
             kind: Literal["shell", "pipe"] = "pipe" if language.piped else "shell"
             yield Effect(kind, match.start(), match.end(), text=code[start:end])
     for call in language.calls:
-        for match in _compiled(call.find).finditer(code if call.unmasked else masked):
-            if call.unmasked and masked[match.start()] != code[match.start()]:
-                continue
-            yield from _called(call, match, code=code, language=language, depth=depth)
+        pattern = _compiled(call.find)
+        for match in _live(pattern, source) if call.unmasked else pattern.finditer(masked):
+            yield from _called(call, match, source)
 
 
-def _called(
-    call: Call, match: re.Match[str], *, code: str, language: Language, depth: int
-) -> Iterator[Effect]:
+def _live(pattern: re.Pattern[str], source: _Source) -> Iterator[re.Match[str]]:
+    """Yield what is found in the code itself and begins outside of strings and comments."""
+    match = pattern.search(source.code)
+    while match is not None:
+        start, end = match.span()
+        live = source.masked[start : start + 1] == source.code[start : start + 1]
+        if live:
+            yield match
+        match = pattern.search(source.code, max(end, start + 1) if live else start + 1)
+
+
+def _called(call: Call, match: re.Match[str], source: _Source) -> Iterator[Effect]:
     span = match.start(), match.end()
     if call.risk is not None:
         yield Effect(call.risk, *span, reason=call.reason or f"calls {match[0].strip()}")
@@ -115,32 +153,31 @@ def _called(
     if "arg" in match.re.groupindex:
         argument, end = match["arg"], match.end()
     else:
-        argument, end = _first_argument(code, match.end(), language)
+        argument, end = _first_argument(source, match.end())
     if call.act == "code":
-        if DYNAMIC in argument or depth > 3:
+        if DYNAMIC in argument or source.depth > 3:
             yield Effect("opaque", *span, reason="runs code that is computed")
         else:
-            yield from read_snippet(argument, language, depth=depth + 1)
+            yield from read_snippet(argument, source.language, depth=source.depth + 1)
     elif call.act == "argv":
-        yield Effect("argv", match.start(), end, words=_all_arguments(code, match.end(), language))
-    elif call.act in {"shell", "pipe"} and (joined := _joined(code, match.end(), language)):
+        yield Effect("argv", match.start(), end, words=_all_arguments(source, match.end()))
+    elif call.act in {"shell", "pipe"} and (joined := _joined(source, match.end())):
         yield Effect(call.act, match.start(), end, text=joined)
-    elif (
-        call.act in {"shell", "pipe"} and (words := _all_arguments(code, match.end(), language))[1:]
-    ):
+    elif call.act in {"shell", "pipe"} and (words := _all_arguments(source, match.end()))[1:]:
         yield Effect("argv", match.start(), end, words=words)
     else:
         yield Effect(call.act, match.start(), end, text=argument)
 
 
-def _first_argument(code: str, at: int, language: Language) -> tuple[str, int]:
+def _first_argument(source: _Source, at: int) -> tuple[str, int]:
     """Return the first argument, with U+FFFC for what is not a string in it."""
+    code, language = source.code, source.language
     match = _ARGUMENT.match(code, at)
     if match is None:
         return DYNAMIC, at
     if match[1] is not None:
         return _content(match[1], match[2], language), match.end()
-    stop = _argument_end(code, match.start(3))
+    stop = _argument_end(source.masked, match.start(3))
     pieces = [_content(mark, text, language) for mark, text in _STRING.findall(code[at:stop])]
     return DYNAMIC + "".join(pieces), stop
 
@@ -159,9 +196,10 @@ def _argument_end(code: str, at: int) -> int:
     return len(code)
 
 
-def _all_arguments(code: str, at: int, language: Language) -> tuple[str, ...]:
+def _all_arguments(source: _Source, at: int) -> tuple[str, ...]:
     """Return the string arguments up to the end of the call; others are not static."""
-    stop = _call_end(code, at)
+    code, language = source.code, source.language
+    stop = _call_end(source.masked, at)
     words: list[str] = []
     last = at
     for match in _STRING.finditer(code, at, stop):
@@ -173,9 +211,10 @@ def _all_arguments(code: str, at: int, language: Language) -> tuple[str, ...]:
     return tuple(words) or (DYNAMIC,)
 
 
-def _joined(code: str, at: int, language: Language) -> str:
+def _joined(source: _Source, at: int) -> str:
     """Return the one argument that several strings make, such as ``"a" . "b"``; else nothing."""
-    stop = _call_end(code, at)
+    code, language = source.code, source.language
+    stop = _call_end(source.masked, at)
     strings = list(_STRING.finditer(code, at, stop))
     between = [code[one.end() : two.start()] for one, two in pairwise(strings)]
     goes_on = bool(strings) and _GOES_ON.match(code, strings[-1].end(), stop) is not None
@@ -206,7 +245,17 @@ def _call_end(code: str, at: int) -> int:
 def _content(mark: str, text: str, language: Language) -> str:
     if mark in language.interpolates:
         text = _INTERPOLATED.sub(DYNAMIC, text)
-    return re.sub(r"\\(.)", r"\1", text)
+    return _ESCAPE.sub(_unescaped, text)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    """Return the character that an escape in a string stands for."""
+    number = match[1] or match[2] or match[3]
+    if number is not None:
+        return chr(int(number, 16)) if int(number, 16) <= _LAST_CODE_POINT else DYNAMIC
+    if match[4] is not None:
+        return chr(int(match[4], 8) & 0xFF)
+    return _ESCAPED.get(match[5], match[5])
 
 
 def _mask(code: str, language: Language) -> str:

@@ -97,7 +97,7 @@ def test_wrapper_around_something_harmless_is_harmless(wrapper):
         "`x` y",
         "/bin/r? -rf x",
         "r[m] x",
-        "${A:-git} push",
+        "${A:?} push",
         "g$X push",
         "./$X",
         '"" x',

@@ -24,7 +24,7 @@ from tests.support.shell_reading import argvs, risks
         ("A=b; unset A; x $A", ["x", None]),
         ("read A; x $A", ["x", None]),
         ("A=b; x ${A:-c}", ["x", "b"]),
-        ("x ${A:-c}", ["x", None]),
+        ("x ${A:-c}", ["x", "c"]),
         ("x $1", ["x"]),
     ],
 )

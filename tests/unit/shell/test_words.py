@@ -44,7 +44,7 @@ def only_last(command):
     return analyse(command).commands[-1].argv[-1]
 
 
-@pytest.mark.parametrize("word", ["$X", '"a$X"', "$(date)", "`date`", "${X:-a}", "$((1+2))", "$$"])
+@pytest.mark.parametrize("word", ["$X", '"a$X"', "$(date)", "`date`", "${X:?a}", "$((1+2))", "$$"])
 def test_word_only_known_at_run_time_has_no_value(word):
     """What cannot be known is not guessed."""
     assert only_last(f"x {word}").value is None
