@@ -24,8 +24,8 @@ from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.containers import find_containers
 from orchestrator.engine.images import ensure_sandbox_image
 from orchestrator.harness.closing import Closing
+from orchestrator.harness.governing import policy_of
 from orchestrator.harness.options import RunOptions
-from orchestrator.harness.plan import policy_of
 from orchestrator.harness.pool.channel import pool_directory
 from orchestrator.harness.pool.claim import Claimant
 from orchestrator.harness.pool.control import end_pools, wait_ready

@@ -12,18 +12,22 @@ from typing import Annotated, Any
 import typer
 
 from orchestrator.cli import policy_past
+from orchestrator.cli.policy_signing import keygen, sign, verify
 from orchestrator.config.assets import asset
 from orchestrator.config.paths import paths_from
 from orchestrator.config.settings import load_settings
 from orchestrator.errors import PolicyError, UsageError
+from orchestrator.harness.project_policy import project_policies, texts_of, unknown_policy
 from orchestrator.policy.cases import CaseReport, Failure, parse_cases, run_cases
+from orchestrator.policy.compile import load_layer
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.evaluate import evaluate, evaluate_egress, evaluate_tool
 from orchestrator.policy.explain import explain_data, explain_text
 from orchestrator.policy.json_schema import policy_schema
 from orchestrator.policy.junit import junit_xml
 from orchestrator.policy.lint import lint_layer
-from orchestrator.policy.load import load_layer, load_policy
+from orchestrator.policy.load import load_policy
+from orchestrator.policy.provenance import layer_facts
 from orchestrator.policy.show import Row, as_data, setting_rows, vote_rows
 from orchestrator.schema.request import (
     ExecRequest,
@@ -46,9 +50,13 @@ Policies = Annotated[
     typer.Option("--policy", help="A shipped policy's name or a file; repeatable."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Project = Annotated[Path, typer.Option("--cd", "-C", help="Directory of the project.")]
 Cwd = Annotated[str, typer.Option(help="Directory in the box.")]
 
 _BOX_TIMEOUT_S = 120.0
+
+for command in (keygen, sign, verify):
+    app.command()(command)
 
 
 @app.command()
@@ -81,16 +89,21 @@ def lint(
 def show(
     policy: Policies = None,
     effective: Annotated[
-        bool, typer.Option("--effective", help="With your own layer, as a run would have it.")
+        bool,
+        typer.Option(
+            "--effective", help="With your own and the project's layer, as a run would have it."
+        ),
     ] = False,
+    cd: Project = Path(),
     as_json: AsJson = False,
 ) -> None:
-    """Print every setting and vote, and the layer and line behind it."""
-    loaded = _load(policy, with_user=effective)
+    """Print every setting and vote, the layer and line behind it, and what other layers say."""
+    loaded = _load(policy, project=cd if effective else None)
     if as_json:
         _print(json.dumps(as_data(loaded)))
         return
     _print(f"policy {loaded.name}", f"digest {loaded.digest}", "")
+    _print(*map(_layer_line, layer_facts(loaded)), "")
     _print(*_table([*setting_rows(loaded), *vote_rows(loaded)]))
 
 
@@ -112,11 +125,12 @@ def explain(
         typer.Option("--request", metavar="'METHOD URL'", help="A request out of the box."),
     ] = None,
     cwd: Cwd = "/workspace",
+    cd: Project = Path(),
     policy: Policies = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what policy decides on a call, why, and what would change it."""
-    loaded = _load(policy, with_user=True)
+    loaded = _load(policy, project=cd)
     request: Request | str
     if egress is not None:
         if any(item is not None for item in (command, read, write, typed_into, tool)):
@@ -145,7 +159,7 @@ def check_cases(
     as_json: AsJson = False,
 ) -> None:
     """Judge the cases in files; exit 0 only if every one gets the verdict it must."""
-    loaded = _load(policy, with_user=False)
+    loaded = _load(policy, project=None)
     reports = {
         str(file): run_cases(loaded, parse_cases(_text(file), file=str(file))) for file in files
     }
@@ -175,13 +189,23 @@ app.command("suggest")(policy_past.suggest_command)
 app.command("diff")(policy_past.diff_command)
 
 
-def _load(names: list[str] | None, *, with_user: bool) -> EffectivePolicy:
+def _load(names: list[str] | None, *, project: Path | None) -> EffectivePolicy:
+    """Return the policy; with ``project``, also the layers of the user and of that directory.
+
+    Nothing runs here, so a project's policy that nobody knows yet is shown, and told of.
+    """
     paths = paths_from(os.environ, Path.home())
+    found = project_policies(project.resolve(), paths) if project is not None else ()
+    for each in found:
+        if not each.is_known:
+            sys.stderr.write(f"note: {escape_terminal(unknown_policy(each).message)}\n")
     settings = load_settings(paths.config / "config.yaml", os.environ)
     return load_policy(
         names or settings.policy,
         search=asset("policies"),
-        user_file=paths.config / "policy.yaml" if with_user else None,
+        user_file=paths.config / "policy.yaml" if project is not None else None,
+        projects=texts_of(found),
+        state=paths.state,
     )
 
 
@@ -247,7 +271,21 @@ def _failure_line(failure: Failure) -> str:
 
 def _table(rows: list[Row]) -> Iterable[str]:
     wide = max(len(row.key) for row in rows)
-    return (f"{row.key:<{wide}}  {escape_terminal(row.value)}  [{row.origin}]" for row in rows)
+    for row in rows:
+        text = f"{escape_terminal(row.value)}  [{escape_terminal(row.origin)}]"
+        if row.beside:
+            yield f"{'':<{wide}}  {row.note}: {text}"
+        else:
+            yield f"{row.key:<{wide}}  {text}" + (f"  ({row.note})" if row.note else "")
+
+
+def _layer_line(facts: dict[str, Any]) -> str:
+    line = f"layer {facts['layer']}: {facts['name']} {facts['digest']}"
+    if "file" in facts:
+        line += f" {facts['file']}"
+    if "key" in facts:
+        line += f", signed by {facts['key']}, serial {facts['serial']}, {facts['issued']}"
+    return escape_terminal(line)
 
 
 def _print(*lines: str) -> None:

@@ -15,6 +15,7 @@ from orchestrator.cli.run import chosen_directory, chosen_mode
 from orchestrator.config.paths import paths_from
 from orchestrator.config.settings import load_settings
 from orchestrator.errors import UsageError
+from orchestrator.harness.governing import policy_of
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.pool.channel import pool_directory
 from orchestrator.harness.pool.control import end_pools, pools, wait_ready
@@ -85,6 +86,8 @@ def warm(
         image=image or settings.image,
         workspace=chosen_mode(settings.workspace),
     )
+    # Here, where it is told at once; the pool's own process would only fail to make boxes.
+    policy_of(options, paths)
     keep = settings.pool
     name = start_pool(options, paths, os.environ, size=size, idle_s=keep.idle_seconds)
     found = wait_ready(pool_directory(os.environ), name, seconds=WAIT_S)

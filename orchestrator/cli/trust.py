@@ -1,4 +1,4 @@
-"""``glovebox trust``: may a project's own image be used; shown, answered, listed, taken back."""
+"""``glovebox trust``: a project's own policy and image; shown, answered, listed, taken back."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from orchestrator.cli.run_io import open_io
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.confirmation.answers import NobodyConfirmer
 from orchestrator.errors import UsageError
+from orchestrator.harness.governing import loaded_policy
 from orchestrator.harness.options import RunOptions
-from orchestrator.harness.plan import policy_of
 from orchestrator.harness.project_image import ProjectAsker
-from orchestrator.harness.trust import TrustStore, as_rows
-from orchestrator.harness.trusting import answer_project
+from orchestrator.harness.trust import TrustAnswer, TrustStore, as_rows
+from orchestrator.harness.trusting import answer_policies, answer_project
 from orchestrator.schema.terminal_text import escape_terminal
 
 
@@ -40,10 +40,11 @@ def trust(
     revoke: Annotated[bool, typer.Option("--revoke", help="Forget the project's answers.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> int:
-    """Say whether the image that a project describes may be built and used.
+    """Say whether a project's own policy and image are as you know them.
 
-    Shows the Dockerfile or devcontainer.json, what goes in and its digest, and keeps the answer on
-    this machine. Exit code 0 for yes, 1 for no.
+    Shows .glovebox/policy.yaml, or what changed in it, and then the Dockerfile or
+    devcontainer.json, what goes in and its digest. Answers are kept on this machine. Exit code 0
+    for yes, 1 for no.
     """
     paths = paths_from(os.environ, Path.home())
     if listing:
@@ -57,14 +58,31 @@ def trust(
         return 0
     options = RunOptions(None, project, "", policies=tuple(policy or ("default",)), image=image)
     io = open_io(quiet=False, json_events=False)
+    effective = loaded_policy(options, paths)
     person = io.person() or NobodyConfirmer()
-    asker = ProjectAsker(policy_of(options, paths), paths, person, io.note)
+    asker = ProjectAsker(effective, paths, person, io.note)
+    answered = anyio.run(partial(answer_policies, asker, options, yes=yes))
+    for kept in answered:
+        _tell(kept, as_json=as_json)
+    if any(kept.answer == "no" for kept in answered):
+        return 1
+    if yes is not None and answered:
+        return 0
     answer = anyio.run(partial(answer_project, asker, options, yes=yes))
     if answer is None:
         sys.stderr.write(f"{escape_terminal(str(project))}: it describes no image\n")
         return 0
-    typer.echo(json.dumps(answer.model_dump()) if as_json else f"{answer.answer} {answer.digest}")
+    _tell(answer, as_json=as_json)
     return 0 if answer.answer == "yes" else 1
+
+
+def _tell(answer: TrustAnswer, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(answer.model_dump(exclude={"text"})))
+    elif answer.kind == "policy":
+        typer.echo(f"{answer.answer} {answer.digest} {escape_terminal(answer.what)}")
+    else:
+        typer.echo(f"{answer.answer} {answer.digest}")
 
 
 def _list(paths: Paths, *, as_json: bool) -> int:

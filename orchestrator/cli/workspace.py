@@ -19,6 +19,7 @@ from orchestrator.config.paths import Paths, paths_from
 from orchestrator.engine.client import Engine, connect
 from orchestrator.errors import EngineError, GloveboxError, UsageError, WorkspaceError
 from orchestrator.harness.applying import discard_recorded
+from orchestrator.harness.governing import protected_now
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.workspace.commit_set import encode_commits
@@ -132,7 +133,7 @@ def discard(session: SessionArgument = None, cd: Directory = Path()) -> int:
 
     One whose changes cannot be read is dropped as well.
     """
-    with open_place() as place:
+    with open_place(judged=False) as place:
         chosen = place.choose(session, cd)
         try:
             workspace = load_workspace(chosen, paths=place.paths, engine=place.engine)
@@ -151,6 +152,8 @@ class Place:
 
     engine: Engine
     paths: Paths
+    protected: tuple[str, ...] = ()
+    """What installed layers protect now, whatever held when a session began."""
     unreadable: dict[SessionId, GloveboxError] = field(default_factory=dict)
     """Sessions that were passed over, each with its reason."""
 
@@ -203,7 +206,9 @@ class Place:
         )
 
     def _read(self, session: SessionId, sides: Sides | None) -> tuple[Workspace, ChangeSet]:
-        workspace = load_workspace(session, paths=self.paths, engine=self.engine)
+        workspace = load_workspace(
+            session, paths=self.paths, engine=self.engine, protected=self.protected
+        )
         return workspace, anyio.run(read_changes, workspace, sides)
 
 
@@ -217,12 +222,16 @@ def unreadable_line(session: SessionId, error: GloveboxError) -> str:
 
 
 @contextmanager
-def open_place() -> Iterator[Place]:
-    """Connect, with whatever a killed apply left mended first."""
+def open_place(*, judged: bool = True) -> Iterator[Place]:
+    """Connect, with whatever a killed apply left mended first.
+
+    ``judged``: changes may reach the host, so installed layers must hold. Dropping them needs none.
+    """
     paths = paths_from(os.environ, Path.home())
+    protected = protected_now(paths) if judged else ()
     with closing(connect()) as engine:
         say(escape_terminal(line) for line in recover(paths, engine))
-        yield Place(engine, paths)
+        yield Place(engine, paths, protected)
 
 
 def sides_of(ours: list[str] | None, theirs: list[str] | None) -> Sides:

@@ -68,16 +68,23 @@ class RecordedAnswer(BaseModel):
 class RecordedConfirmer:
     """Answers written down before the run; a question without one is a no."""
 
-    def __init__(self, answers: Sequence[RecordedAnswer], source: str) -> None:
-        """Answer from ``answers`` in order; ``source`` names them in reasons."""
+    def __init__(
+        self, answers: Sequence[RecordedAnswer], source: str, *, exact_only: bool = False
+    ) -> None:
+        """Answer from ``answers`` in order; ``source`` names them in reasons.
+
+        ``exact_only``: a yes counts only where it names the exact command or digest.
+        """
         self._answers = tuple(answers)
         self._source = source
+        self._exact_only = exact_only
 
     async def ask(self, question: Question, *, timeout_s: float) -> Answer:  # noqa: ARG002 - the Protocol's form
         """Return the first fitting answer; a vague one never answers an unyielding ask."""
         for recorded in self._answers:
             exact = recorded.command is not None or recorded.digest is not None
-            if recorded.fits(question) and (exact or not question.decision.unyielding):
+            blanket = self._exact_only and recorded.answer == "yes"
+            if recorded.fits(question) and (exact or not (question.decision.unyielding or blanket)):
                 return Answer(
                     recorded.answer == "yes", "file", reason=recorded.reason, via=self._source
                 )
@@ -89,7 +96,7 @@ class RecordedConfirmer:
         )
 
 
-def load_answers(path: Path) -> RecordedConfirmer:
+def load_answers(path: Path, *, exact_only: bool = False) -> RecordedConfirmer:
     """Read an answers file: ``version: 1`` and a list ``answers``."""
     try:
         data = yaml.safe_load(path.read_text("utf-8"))
@@ -113,7 +120,7 @@ def load_answers(path: Path) -> RecordedConfirmer:
         mark = getattr(error, "problem_mark", None)
         place = f"{path}:{mark.line + 1}" if mark else f"{path}"
         raise ConfigError(f"{place}: not YAML") from error
-    return RecordedConfirmer(answers, str(path))
+    return RecordedConfirmer(answers, str(path), exact_only=exact_only)
 
 
 class ScriptedConfirmer:

@@ -29,7 +29,7 @@ from orchestrator.schema.ids import SessionId
 def confirmer_for(options: RunOptions, person: Channel | None, desk: Desk) -> Confirmer:
     """Return the confirmer of a run; ``person`` is the front door's own, None where nobody is there."""
     answering = _answering(options, person, desk)
-    if options.yolo:
+    if options.yolo and not desk.exact_only:
         answering = BlanketConfirmer(answering)
     return RememberingConfirmer(answering, grants=desk.grants, inbox=desk.inbox)
 
@@ -42,7 +42,7 @@ def _answering(options: RunOptions, person: Channel | None, desk: Desk) -> Confi
             raise UsageError(
                 f"--approve {approve}: expected ask, deny or an answers file, found no such file"
             )
-        return load_answers(path)
+        return load_answers(path, exact_only=desk.exact_only)
     there = [channel for channel in (person, desk.webhook) if channel is not None]
     if approve == "deny" or (approve is None and not there):
         if options.on_ask == "stop":

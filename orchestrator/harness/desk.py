@@ -25,6 +25,8 @@ class Desk:
     inbox: Inbox
     grants: Grants
     questions_per_hour: int
+    exact_only: bool
+    """No blanket yes: none of --yolo, and none of a recorded answer that is not exact."""
     note: Callable[[str], None]
     """Tells the person something; the text is safe."""
     webhook: WebhookChannel | None = None
@@ -48,6 +50,7 @@ def open_desk(
         Inbox(paths.questions),
         Grants(paths.grants),
         policy.approvals.questions_per_hour,
+        policy.approvals.yolo == "deny",
         note,
         _webhook(settings, paths, keys, note),
         NoticeCommand(settings.notify, note=note) if settings.notify else None,

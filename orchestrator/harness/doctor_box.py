@@ -45,7 +45,10 @@ async def look_into_box(
     """Start a box as a session under these policies would, with an empty workspace, and ask it."""
     try:
         policy = load_policy(
-            policies, search=asset("policies"), user_file=paths.config / "policy.yaml"
+            policies,
+            search=asset("policies"),
+            user_file=paths.config / "policy.yaml",
+            state=paths.state,
         )
         return BoxFacts(await _posture(policy, environ), policy.sandbox.require)
     except GloveboxError as err:

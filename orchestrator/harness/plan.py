@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from orchestrator.config.assets import asset
-from orchestrator.config.paths import Paths
 from orchestrator.engine.image_context import sandbox_image_name
 from orchestrator.engine.labels import OWNER, owner_label
 from orchestrator.errors import ConfigError
 from orchestrator.harness.box_spec import Tenant, box_spec
 from orchestrator.harness.options import RunOptions
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.policy.load import load_policy
 from orchestrator.sandbox.driver import BoxSpec
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.node import Limits, WorkspaceMode
@@ -21,13 +19,6 @@ from orchestrator.workspace.workspace import WorkspaceSpec
 
 NOT_READ_BACK = 10
 """How many times more files may be made where none has to be read back."""
-
-
-def policy_of(options: RunOptions, paths: Paths) -> EffectivePolicy:
-    """Return the policy that a run with these options is under."""
-    return load_policy(
-        options.policies, search=asset("policies"), user_file=paths.config / "policy.yaml"
-    )
 
 
 @dataclass(frozen=True)

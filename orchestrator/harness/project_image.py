@@ -22,6 +22,7 @@ from orchestrator.engine.client import Engine, connect
 from orchestrator.errors import ConfigError, GloveboxError
 from orchestrator.harness.devcontainer import find_devcontainer
 from orchestrator.harness.devcontainer_values import container_variables
+from orchestrator.harness.governing import agreed_policy
 from orchestrator.harness.image_inputs import (
     ImageInputs,
     devcontainer_inputs,
@@ -52,7 +53,7 @@ class ProjectImage:
 
 @dataclass(frozen=True, slots=True)
 class ProjectAsker:
-    """Asks about a project's image, and remembers."""
+    """Asks about what a project brings, and remembers."""
 
     policy: EffectivePolicy
     paths: Paths
@@ -63,8 +64,10 @@ class ProjectAsker:
     async def chosen(self, options: RunOptions) -> ProjectImage:
         """Return the options with the image to use; the project's only after a yes.
 
-        Raises ConfigError where a Dockerfile was named and may not be built.
+        The project's own policy is asked about first. Raises PolicyError where it is not known and
+        the answer is no, ConfigError where a Dockerfile was named and may not be built.
         """
+        await agreed_policy(options, self.policy, self.paths, confirmer=self.confirmer)
         inputs = await to_thread.run_sync(self.inputs, options)
         if inputs is None:
             return ProjectImage(options)

@@ -19,6 +19,7 @@ from orchestrator.harness.rewind_plan import notes_for_model
 from orchestrator.harness.rewind_turns import moment_now
 from orchestrator.harness.transcript import StoredTranscript
 from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.policy.provenance import layer_facts
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.message import Message, Text, UserMessage
 from orchestrator.schema.posture import Posture
@@ -102,6 +103,7 @@ class Record:
         facts = {
             "policy": policy.name,
             "policy_digest": policy.digest,
+            "layers": layer_facts(policy),
             "image_digest": image,
             "model": model,
             "controls": dict(posture.controls),

@@ -26,19 +26,20 @@ from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.execs import Execs
 from orchestrator.dispatch.judge import Judge
 from orchestrator.dispatch.output import OutputFilter
-from orchestrator.errors import AuditError, ConfigError
+from orchestrator.errors import AuditError
 from orchestrator.harness.asking import asking_under, confirmer_for, record_late
 from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.closing import Closing
 from orchestrator.harness.desk import open_desk
 from orchestrator.harness.first_commands import run_first
 from orchestrator.harness.front import FrontDoor
+from orchestrator.harness.governing import loaded_policy
 from orchestrator.harness.history import KeepingRunner, TurnHistory, open_history
 from orchestrator.harness.joining import joinable, previewed
 from orchestrator.harness.keys import open_key_store
 from orchestrator.harness.luggage import check_environment, check_luggage, with_read_roots
 from orchestrator.harness.options import RunOptions
-from orchestrator.harness.plan import policy_of
+from orchestrator.harness.overrides import check_model
 from orchestrator.harness.pool.beginning import begin_pool
 from orchestrator.harness.pool.claim import Claimant
 from orchestrator.harness.pool.claimed import Claim
@@ -52,6 +53,7 @@ from orchestrator.model.client import ModelClient
 from orchestrator.model.factory import open_model
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.evaluate import evaluate, evaluate_command
+from orchestrator.policy.provenance import layer_facts
 from orchestrator.prompts.build import PromptFacts, system_prompt
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.schema.event import ErrorRaised, Observer, Retry, SessionStart
@@ -84,8 +86,8 @@ async def open_session(
 ) -> AsyncIterator[Session]:
     """Bring everything up; on leaving, end the box, sign the audit's end and close the files."""
     check_project(options.directory, home=Path.home().resolve(), state=paths.state.resolve())
-    policy = with_read_roots(policy_of(options, paths), options)
-    _check_model(policy, options.model)
+    policy = with_read_roots(loaded_policy(options, paths), options)
+    check_model(policy, options.model)
     keys = open_key_store(paths, os.environ)
     desk = open_desk(paths, policy, settings.approvals, keys=keys, note=front.note)
     confirmer = confirmer_for(options, front.person(), desk)
@@ -279,14 +281,6 @@ def _loop(parts: _Parts, dispatcher: Dispatcher) -> AgentLoop:
     )
 
 
-def _check_model(policy: EffectivePolicy, model: str) -> None:
-    if not policy.model_allowed(model):
-        raise ConfigError(
-            f"model {model!r}: policy {policy.name} does not allow it",
-            hint=f"models.allow: {[list(globs) for globs in policy.models_allow]}",
-        )
-
-
 def output_filter(options: RunOptions, keys: KeyStore) -> OutputFilter:
     """Return the session's redaction, which knows the keys that were asked for so far."""
     redactor = Redactor(_known(keys.known_values()))
@@ -322,7 +316,7 @@ def _start_event(parts: _Parts, project: ProjectImage) -> SessionStart:
     policy, room = parts.policy, parts.room
     return SessionStart(
         model=parts.model.info.id,
-        policy={"name": policy.name, "digest": policy.digest},
+        policy={"name": policy.name, "digest": policy.digest, "layers": layer_facts(policy)},
         image=room.image_digest,
         posture={
             "controls": dict(room.posture.controls),

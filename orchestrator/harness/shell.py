@@ -14,12 +14,12 @@ from orchestrator.harness.asking import confirmer_for
 from orchestrator.harness.closing import Closing
 from orchestrator.harness.desk import open_desk
 from orchestrator.harness.front import FrontDoor
+from orchestrator.harness.governing import loaded_policy
 from orchestrator.harness.joining import joinable
 from orchestrator.harness.keys import open_key_store
 from orchestrator.harness.luggage import check_luggage, with_read_roots
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.person import PersonalAccess
-from orchestrator.harness.plan import policy_of
 from orchestrator.harness.project import check_project
 from orchestrator.harness.project_image import ProjectAsker
 from orchestrator.harness.record import Record, open_record
@@ -68,7 +68,7 @@ async def open_shell(
 ) -> AsyncIterator[Shell]:
     """Bring a box up for a person; on leaving it is gone and the audit is closed."""
     check_project(options.directory, home=Path.home().resolve(), state=paths.state.resolve())
-    policy = with_read_roots(policy_of(options, paths), options)
+    policy = with_read_roots(loaded_policy(options, paths), options)
     keys = open_key_store(paths, os.environ)
     desk = open_desk(paths, policy, ApprovalsSettings(), keys=keys, note=front.note)
     confirmer = confirmer_for(options, front.person(), desk)

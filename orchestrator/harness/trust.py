@@ -1,4 +1,4 @@
-"""What a person said about a project's image, kept in the host's state, never in the repository.
+"""What a person said about a project's image and policy, in the host's state, never in the repository.
 
 An answer holds for exactly the inputs it was given for; change one byte and the question comes again.
 """
@@ -32,6 +32,10 @@ class TrustAnswer(BaseModel):
     by: str
     time: str
     """When, in UTC."""
+    kind: Literal["image", "policy"] = "image"
+    """What was asked about."""
+    text: str = ""
+    """What was said yes to, where a later change is shown as a difference."""
 
 
 class _File(BaseModel):
@@ -60,18 +64,47 @@ class TrustStore:
     def answer(self, project: Path, digest: Digest) -> TrustAnswer | None:
         """Return the answer for these inputs, None where there is none."""
         found = self._load(project)
-        return next((each for each in found.answers if each.digest == digest), None)
+        wanted = (digest, "image")
+        return next((each for each in found.answers if (each.digest, each.kind) == wanted), None)
 
     def remember(
         self, project: Path, digest: Digest, *, what: str, yes: bool, by: str
     ) -> TrustAnswer:
         """Keep an answer in place of an older one for the same inputs."""
-        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         word: Literal["yes", "no"] = "yes" if yes else "no"
-        answer = TrustAnswer(digest=digest, what=what, answer=word, by=by, time=now)
-        old = (each for each in self._load(project).answers if each.digest != digest)
+        answer = TrustAnswer(digest=digest, what=what, answer=word, by=by, time=now())
+        old = (
+            each
+            for each in self._load(project).answers
+            if (each.digest, each.kind) != (digest, "image")
+        )
         self._save(project, (*old, answer))
         return answer
+
+    def pinned(self, project: Path) -> TrustAnswer | None:
+        """Return the yes to a project's own policy, with its text; None where there is none."""
+        found = self._load(project).answers
+        return next((each for each in found if each.kind == "policy"), None)
+
+    def pin(self, project: Path, digest: Digest, *, what: str, text: str, by: str) -> None:
+        """Keep a yes to a project's own policy, in place of the one before."""
+        answer = TrustAnswer(
+            digest=digest,
+            what=what,
+            answer="yes",
+            by=by,
+            time=now(),
+            kind="policy",
+            text=text,
+        )
+        self._save(project, (*self._without_pin(project), answer))
+
+    def unpin(self, project: Path) -> None:
+        """Forget the yes to a project's own policy."""
+        self._save(project, self._without_pin(project))
+
+    def _without_pin(self, project: Path) -> tuple[TrustAnswer, ...]:
+        return tuple(each for each in self._load(project).answers if each.kind != "policy")
 
     def revoke(self, project: Path) -> int:
         """Forget every answer of a project and return how many there were."""
@@ -93,7 +126,7 @@ class TrustStore:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._file(project)
         data = {"version": 1, "directory": str(project)}
-        rows = [each.model_dump() for each in answers]
+        rows = [each.model_dump(exclude_defaults=True) for each in answers]
         fresh = path.with_suffix(".new")
         with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(json.dumps(data | {"answers": rows}, indent=1) + "\n")
@@ -105,10 +138,16 @@ class TrustStore:
         return self._folder / f"{project_slug(project)}.json"
 
 
+def now() -> str:
+    """Return this moment as answers carry it."""
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
 def as_rows(projects: list[ProjectTrust]) -> list[dict[str, object]]:
     """Return the answers as data for a machine."""
     return [
-        asdict(project) | {"answers": [each.model_dump() for each in project.answers]}
+        asdict(project)
+        | {"answers": [each.model_dump(exclude={"text"}) for each in project.answers]}
         for project in projects
     ]
 

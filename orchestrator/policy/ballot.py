@@ -24,9 +24,15 @@ def poll(
 ) -> list[Decision]:
     """Return every layer's votes on a question, or the refusal that stands when there are none.
 
-    ``key`` names the setting that would answer the question.
+    ``key`` names the setting that would answer the question. A project's own yes is no vote: it
+    must not let through what nobody else allows.
     """
-    votes = [vote for layer in layers for vote in votes_of(layer)]
+    votes = [
+        vote
+        for layer in layers
+        for vote in votes_of(layer)
+        if layer.name != "project" or vote.effect != "allow"
+    ]
     return votes or [
         Decision(
             effect="deny",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from orchestrator.policy.document import Service, WorkspaceMode
+from orchestrator.policy.document import Default, Service, Vote, WorkspaceMode
 from orchestrator.policy.effective import (
     ApprovalSettings,
     EffectivePolicy,
@@ -31,33 +31,36 @@ Pick = Callable[[Sequence[_T]], _T]
 
 
 class _Table:
-    """Takes each setting from the layers, and notes its origin."""
+    """Takes each setting from the layers, and notes its origin.
+
+    A project's file counts as a filter alone: what it says is held against the others, or the
+    built-in value, and never stands in the place of something that nobody else said.
+    """
 
     def __init__(self, layers: tuple[Layer, ...]) -> None:
-        self._layers = layers
+        self.layers = layers
         self.origins: dict[str, Origin] = {}
 
     def given(self, key: str) -> list[tuple[Layer, Any]]:
         """Return every layer's value at a dotted key, highest layer first."""
-        found = []
-        for layer in self._layers:
-            value: Any = layer.document
-            for part in key.split("."):
-                value = getattr(value, part, None)
-            if value is not None:
-                found.append((layer, value))
-        return found
+        return given_by(self.layers, key)
+
+    def own(self, key: str) -> list[tuple[Layer, Any]]:
+        """Return what the layers but the project's say."""
+        return [(layer, value) for layer, value in self.given(key) if layer.name != "project"]
 
     def one(self, key: str, pick: Pick[Any], built_in: Any) -> Any:
         """Return the value that ``pick`` takes from what the layers say."""
         given = self.given(key)
-        if not given:
-            self.origins[key] = Origin("built-in", None)
-            return built_in
-        value = pick([item for _, item in given])
-        layer = next(layer for layer, item in given if item == value)
-        self._note(key, layer)
-        return value
+        values = [value for _, value in given]
+        if not self.own(key) and built_in is not None:
+            values.append(built_in)
+        return self._taken(key, given, pick(values) if values else built_in)
+
+    def highest(self, key: str, built_in: Any) -> Any:
+        """Return what the highest layer that may set it says."""
+        own = self.own(key)
+        return self._taken(key, own, own[0][1] if own else built_in)
 
     def union(self, key: str) -> tuple[Any, ...]:
         """Return everything any layer lists."""
@@ -68,16 +71,33 @@ class _Table:
 
     def common(self, key: str, built_in: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return what every layer with a list lists, in the highest one's order."""
-        given = self.given(key)
-        if not given:
-            self.origins[key] = Origin("built-in", None)
-            return built_in
-        first, *others = (items for _, items in given)
-        self._note(key, given[0][0])
-        return tuple(item for item in first if all(item in items for items in others))
+        own = self.own(key)
+        first = self._taken(key, own, own[0][1] if own else built_in)
+        lists = [items for _, items in self.given(key)]
+        return tuple(item for item in first if all(item in items for items in lists))
+
+    def _taken(self, key: str, given: Sequence[tuple[Layer, Any]], value: Any) -> Any:
+        self.origins[key] = Origin("built-in", None)
+        for layer, said in given:
+            if said == value:
+                self._note(key, layer)
+                break
+        return value
 
     def _note(self, key: str, layer: Layer) -> None:
         self.origins[key] = Origin(layer.name, layer.place_of(*key.split(".")))
+
+
+def given_by(layers: Iterable[Layer], key: str) -> list[tuple[Layer, Any]]:
+    """Return what each layer says at a dotted key, in their order; silent ones are left out."""
+    found = []
+    for layer in layers:
+        value: Any = layer.document
+        for part in key.split("."):
+            value = getattr(value, part, None)
+        if value is not None:
+            found.append((layer, value))
+    return found
 
 
 def combine(
@@ -100,8 +120,9 @@ def combine(
             timeout=table.one("approvals.timeout", min, 600.0),
             scopes=table.common("approvals.scopes", ("once",)),
             questions_per_hour=table.one("approvals.questions_per_hour", min, 60),
+            yolo=table.one("approvals.yolo", _deny_wins, "allow"),
         ),
-        models_allow=tuple(globs for _, globs in table.given("models.allow")),
+        models_allow=_models_allow(table),
         models_in_box=table.one("models.in_box", _deny_wins, "deny"),
         read_roots=table.common("files.read_roots", ()),
         unexpected=table.one("commands.unexpected", _end_wins, "report"),
@@ -112,8 +133,8 @@ def combine(
 
 def _sandbox(table: _Table) -> SandboxSettings:
     return SandboxSettings(
-        image=table.one("sandbox.image", _first, None),
-        runtime=table.one("sandbox.runtime", _first, None),
+        image=table.highest("sandbox.image", None),
+        runtime=table.highest("sandbox.runtime", None),
         cpus=table.one("sandbox.cpus", min, 2.0),
         memory=table.one("sandbox.memory", min, 4 * _GIB),
         pids=table.one("sandbox.pids", min, 512),
@@ -124,14 +145,14 @@ def _sandbox(table: _Table) -> SandboxSettings:
         tmpfs=_tmpfs(table),
         home=table.one("sandbox.home", _session_wins, "session"),
         project_image=table.one("sandbox.project_image", _never_wins, "ask"),
-        prepare_packages=table.one("sandbox.prepare.packages", _first, ()),
-        prepare_commands=table.one("sandbox.prepare.commands", _first, ()),
+        prepare_packages=table.highest("sandbox.prepare.packages", ()),
+        prepare_commands=table.highest("sandbox.prepare.commands", ()),
         require=table.union("sandbox.require"),
     )
 
 
 def _services(table: _Table) -> dict[str, ServiceSettings]:
-    given: Mapping[str, Service] = table.one("services", _first, {})
+    given: Mapping[str, Service] = table.highest("services", {})
     return {
         name: ServiceSettings(
             image=service.image,
@@ -148,33 +169,53 @@ def _services(table: _Table) -> dict[str, ServiceSettings]:
 
 def _workspace(table: _Table) -> WorkspaceSettings:
     mode = table.one("workspace.mode", lambda modes: min(modes, key=_MODES.index), "overlay")
+    modes = table.common("workspace.modes", _up_to(mode))
+    # A layer that sets a mode and no list means that nothing more open may be chosen.
+    caps = [
+        _up_to(layer.document.workspace.mode)
+        for layer in table.layers
+        if layer.document.workspace
+        and layer.document.workspace.mode
+        and layer.document.workspace.modes is None
+    ]
     return WorkspaceSettings(
         mode=mode,
-        modes=table.common("workspace.modes", _MODES[: _MODES.index(mode) + 1]),
+        modes=tuple(item for item in modes if all(item in cap for cap in caps)),
         add_dirs=table.one("workspace.add_dirs", _deny_wins, "allow"),
         protected=table.union("workspace.protected"),
         hidden=table.union("workspace.hidden"),
     )
 
 
+def _up_to(mode: WorkspaceMode) -> tuple[WorkspaceMode, ...]:
+    return _MODES[: _MODES.index(mode) + 1]
+
+
 def _tmpfs(table: _Table) -> dict[str, int]:
-    """Return every directory with the smallest size any layer gives it."""
+    """Return every directory with the smallest size any layer gives it; a project adds none."""
     sizes: dict[str, int] = {}
-    for layer, given in table.given("sandbox.tmpfs"):
+    for _, given in table.own("sandbox.tmpfs"):
         for target, size in given.items():
             sizes[target] = min(size, sizes.get(target, size))
-        table.origins["sandbox.tmpfs"] = Origin(layer.name, layer.place_of("sandbox", "tmpfs"))
-    return sizes or {"/tmp": _GIB}  # noqa: S108 - inside the box
+    sizes = sizes or {"/tmp": _GIB}  # noqa: S108 - inside the box
+    for layer, given in table.given("sandbox.tmpfs"):
+        for target, size in given.items():
+            if size <= sizes.get(target, -1):
+                sizes[target] = size
+                place = layer.place_of("sandbox", "tmpfs", target)
+                table.origins["sandbox.tmpfs"] = Origin(layer.name, place)
+    return sizes
 
 
 def _network(table: _Table) -> NetworkSettings:
-    votes = [vote for _, vote in table.given("network.default") if vote != "delegate"]
-    table.one("network.default", _first, "deny")
     return NetworkSettings(
-        default=max(votes, key=STRICTNESS.__getitem__) if votes else "deny",
+        default=table.one("network.default", _strictest, "deny"),
         packages=table.common("network.packages", ()),
         rules=tuple(
-            (layer.name, rule) for layer, rules in table.given("network.rules") for rule in rules
+            (layer.name, rule)
+            for layer, rules in table.given("network.rules")
+            for rule in rules
+            if layer.name != "project" or rule.effect != "allow"
         ),
     )
 
@@ -191,12 +232,27 @@ def _limits(table: _Table) -> LimitSettings:
     )
 
 
+def _models_allow(table: _Table) -> tuple[tuple[str, ...], ...]:
+    """Return every layer's list; without one of another layer a project's allows nothing."""
+    return (
+        tuple(globs for _, globs in table.given("models.allow"))
+        if table.own("models.allow")
+        else ()
+    )
+
+
 def _with_models(table: _Table) -> dict[str, Origin]:
-    given = table.given("models.allow")
+    given = table.own("models.allow")
     if given:
         layer = given[0][0]
         table.origins["models.allow"] = Origin(layer.name, layer.place_of("models", "allow"))
     return table.origins
+
+
+def _strictest(votes: Sequence[Default]) -> Vote:
+    """Return the strictest vote; nobody voting means no."""
+    counted: list[Vote] = [vote for vote in votes if vote != "delegate"]
+    return max(counted, key=STRICTNESS.__getitem__) if counted else "deny"
 
 
 def _deny_wins(votes: Sequence[str]) -> str:
@@ -213,7 +269,3 @@ def _session_wins(homes: Sequence[str]) -> str:
 
 def _never_wins(votes: Sequence[str]) -> str:
     return "deny" if "deny" in votes else "ask"
-
-
-def _first(values: Sequence[Any]) -> Any:
-    return values[0]

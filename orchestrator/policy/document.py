@@ -276,6 +276,8 @@ class Approvals(Section):
     """``once``, ``session``, ``project`` or a duration, the narrowest offered first."""
     questions_per_hour: Annotated[int, Field(ge=1, le=100_000)] | None = None
     """Questions that a run may ask in an hour; more are a no that asks nobody."""
+    yolo: Literal["allow", "deny"] | None = None
+    """``--yolo``, and recorded answers that name neither the exact command nor its digest."""
 
 
 class Audit(Section):

@@ -3,7 +3,9 @@
 Numbers: the smallest. ``hidden``, ``protected``, ``require``: the union. Allow lists
 (``models.allow``, ``files.read_roots``, ``network.packages``, ``approvals.scopes``): the
 intersection. ``workspace.mode``: the most closed. ``image``, ``runtime``, ``services``: the highest
-layer that sets them. Switches: the safer position (``home``: session, ``project_image``: deny). So no layer can loosen what another one set.
+layer that sets them, never a project. Switches: the safer position (``home``: session,
+``project_image``: deny). So no layer can loosen what another one set, and a project's file only
+takes away from what holds without it.
 """
 
 from __future__ import annotations
@@ -109,6 +111,8 @@ class ApprovalSettings:
     """Seconds until no answer is a no."""
     scopes: tuple[str, ...]
     questions_per_hour: int
+    yolo: Literal["allow", "deny"]
+    """Whether a blanket yes may answer at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,3 @@ class EffectivePolicy:
         return bool(self.models_allow) and all(
             any(name_glob(glob).match(model) for glob in globs) for globs in self.models_allow
         )
-
-    def layer(self, name: str) -> Layer | None:
-        """Return a layer by name, if it takes part."""
-        return next((item for item in self.layers if item.name == name), None)

@@ -21,8 +21,13 @@ _FLOOR_CHANGES = {
 
 def place_of_decision(policy: EffectivePolicy, decision: Decision) -> Place | None:
     """Return the line of the rule that decided; None for what no policy lifts."""
-    layer = policy.layer(decision.layer)
-    return layer.place_of_rule(decision.rule, reason=decision.reason) if layer else None
+    # A project may have a policy at its root and one further down.
+    places = (
+        layer.place_of_rule(decision.rule, reason=decision.reason)
+        for layer in policy.layers
+        if layer.name == decision.layer
+    )
+    return next(filter(None, places), None)
 
 
 def explain_text(policy: EffectivePolicy, request: Request | str, decision: Decision) -> str:

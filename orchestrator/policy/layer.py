@@ -10,6 +10,7 @@ from orchestrator.policy.document import Default, FileAccess, PolicyDocument, Ri
 from orchestrator.policy.globs import GlobSet, compile_globs, name_glob
 from orchestrator.policy.match import CompiledRule
 from orchestrator.policy.rules import CommandRule, FileRule
+from orchestrator.policy.signature import LayerSource
 from orchestrator.policy.yaml_nodes import Node, Place, find, place_of
 from orchestrator.schema.decision import Effect, Risk
 
@@ -51,6 +52,8 @@ class Layer:
     writes: FileVotes
     protected: GlobSet
     hidden: GlobSet
+    source: LayerSource | None = None
+    """For a layer that is held to its exact bytes: org, team, project."""
 
     def command_default(self) -> Default | None:
         """Return the vote where no command rule matches."""

@@ -1,13 +1,17 @@
-"""The effective policy as a table: every setting with its value and the line that decided it."""
+"""The effective policy as a table: every setting, the line that decided it, and who was overruled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
 from orchestrator.policy.effective import EffectivePolicy, Origin
 from orchestrator.policy.layer import Layer
+from orchestrator.policy.overruled import lost_votes, overruled
+from orchestrator.policy.provenance import layer_facts
 from orchestrator.policy.units import show_duration, show_size
 
 _SIZES = frozenset({"sandbox.memory", "sandbox.disk", "sandbox.file_size"})
@@ -22,6 +26,10 @@ class Row:
     value: str
     origin: str
     """``layer file:line``, or ``built-in``."""
+    note: str = ""
+    """How a vote that lost, or another layer's word on a setting, counts."""
+    beside: bool = False
+    """It is another layer's word on the setting above."""
 
 
 def settings_of(policy: EffectivePolicy) -> dict[str, Any]:
@@ -47,17 +55,28 @@ def settings_of(policy: EffectivePolicy) -> dict[str, Any]:
 
 
 def setting_rows(policy: EffectivePolicy) -> Iterator[Row]:
-    """Yield the combined settings."""
+    """Yield the combined settings, each followed by what other layers say on it."""
     for key, value in settings_of(policy).items():
         origin = policy.origins.get(key, Origin("built-in", None))
         yield Row(key, _shown(key, value), _origin(origin))
+        for said in overruled(policy, key, value):
+            yield Row(
+                key, _shown(key, _raw(said.value)), _origin(said.origin), said.how, beside=True
+            )
 
 
 def vote_rows(policy: EffectivePolicy) -> Iterator[Row]:
-    """Yield each layer's votes, highest layer first; the strictest wins."""
-    for layer in policy.layers:
-        for key, value, loc in _votes(layer):
-            yield Row(key, value, f"{layer.name} {layer.place_of(*loc)}")
+    """Yield each layer's votes, highest layer first; the strictest wins, those that lose say so."""
+    layers = policy.layers
+    votes = {
+        (index, key): words for index, layer in enumerate(layers) for key, words, _ in _votes(layer)
+    }
+    lost = lost_votes(layers, votes)
+    for index, layer in enumerate(layers):
+        for key, words, loc in _votes(layer):
+            text = words[0] if len(set(words)) == 1 else f"{words[0]}, high: {words[1]}"
+            note = lost.get((index, key), "")
+            yield Row(key, text, f"{layer.name} {layer.place_of(*loc)}", note)
         yield from _rule_rows(layer)
 
 
@@ -66,12 +85,21 @@ def as_data(policy: EffectivePolicy) -> dict[str, Any]:
     return {
         "name": policy.name,
         "digest": policy.digest,
-        "layers": [layer.name for layer in policy.layers],
+        "layers": layer_facts(policy),
         "settings": {
             key: {
                 "value": value,
                 "layer": policy.origins.get(key, Origin("built-in", None)).layer,
                 "place": _place(policy.origins.get(key)),
+                "others": [
+                    {
+                        "how": said.how,
+                        "value": _raw(said.value),
+                        "layer": said.origin.layer,
+                        "place": _place(said.origin),
+                    }
+                    for said in overruled(policy, key, value)
+                ],
             }
             for key, value in settings_of(policy).items()
         },
@@ -79,24 +107,25 @@ def as_data(policy: EffectivePolicy) -> dict[str, Any]:
     }
 
 
-def _votes(layer: Layer) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+def _votes(layer: Layer) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Yield each key with its one vote, or a risk's two, and where it stands."""
     document = layer.document
     for tool, vote in (document.tools or {}).items():
-        yield f"tools.{tool}", vote, ("tools", tool)
+        yield f"tools.{tool}", (vote,), ("tools", tool)
     for access, votes in (("read", layer.reads), ("write", layer.writes)):
         if votes.default is not None:
             loc = ("files", access, "default")
-            yield ".".join(loc), votes.default, loc
+            yield ".".join(loc), (votes.default,), loc
     if document.commands is None:
         return
     if document.commands.default is not None:
-        yield "commands.default", document.commands.default, ("commands", "default")
+        yield "commands.default", (document.commands.default,), ("commands", "default")
     risks = document.commands.risks
     for risk in type(risks).model_fields if risks else ():
         vote = getattr(risks, risk)
         if vote is not None:
-            text = vote.normal if vote.normal == vote.high else f"{vote.normal}, high: {vote.high}"
-            yield f"commands.risks.{risk}", text, ("commands", "risks", risk)
+            words = (vote.normal, vote.high)
+            yield f"commands.risks.{risk}", words, ("commands", "risks", risk)
 
 
 def _rule_rows(layer: Layer) -> Iterator[Row]:
@@ -129,6 +158,15 @@ def _shown(key: str, value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return ", ".join(value) or "none" if isinstance(value, tuple) else str(value)
+
+
+def _raw(value: Any) -> Any:
+    """Return a layer's own value in the form that the combined one has."""
+    if isinstance(value, BaseModel):
+        return value.model_dump()
+    if isinstance(value, Mapping):
+        return {key: _raw(each) for key, each in value.items()}
+    return value
 
 
 def _origin(origin: Origin) -> str:

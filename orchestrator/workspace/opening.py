@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -83,8 +83,12 @@ def load_workspace(
     paths: Paths,
     engine: Engine,
     labels: Mapping[str, str] | None = None,
+    protected: Iterable[str] = (),
 ) -> Workspace:
-    """Return a session's workspace from its record; WorkspaceError where it has none."""
+    """Return a session's workspace from its record; WorkspaceError where it has none.
+
+    ``protected`` are globs that hold now besides those that held when it began.
+    """
     folder = paths.work(session)
     record = load_record(folder)
     if record is None:
@@ -92,6 +96,8 @@ def load_workspace(
             f"session {session}: it has no changes waiting",
             hint="see the sessions of this directory with `glovebox sessions list`",
         )
+    guarded = tuple(dict.fromkeys((*record.protected, *protected)))
+    record = record.model_copy(update={"protected": guarded})
     return _KINDS[record.mode](Site(record, folder, engine, labels or {}))
 
 

@@ -9,6 +9,7 @@ import pytest
 from orchestrator.policy.cases import Case, parse_cases, run_cases
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.load import load_policy
+from orchestrator.policy.owned_folder import OwnedFolder
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "tests" / "cases" / "gate.yaml"
@@ -19,7 +20,7 @@ CASES = parse_cases(FILE.read_text("utf-8"), file="gate.yaml")
 def default() -> EffectivePolicy:
     """The policy a run has when none is named."""
     return load_policy(
-        ["default"], search=ROOT / "policies", user_file=None, system_file=ROOT / "no-such-file"
+        ["default"], search=ROOT / "policies", user_file=None, system=OwnedFolder(ROOT / "none")
     )
 
 

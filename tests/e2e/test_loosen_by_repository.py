@@ -1,6 +1,7 @@
 """A repository carries files that ask for another image, policy, mounts or model."""
 
 import json
+import re
 
 import pytest
 
@@ -25,7 +26,6 @@ CONTAINER = {
     "mounts": ["source=/,target=/host,type=bind"],
 }
 PLANTED = {
-    ".glovebox/policy.yaml": LOOSE,
     ".glovebox/config.yaml": CONFIG,
     "policy.yaml": LOOSE,
     "glovebox.yaml": CONFIG,
@@ -71,3 +71,41 @@ def test_repository_changes_nothing_of_its_box(world):
 
     assert told(loose) == told(plain)
     assert loose_effects == effects
+
+
+def test_policy_of_the_repository_that_loosens_starts_nothing(world):
+    """Every line that would is named, and there is nothing to say yes to."""
+    path = world.project / ".glovebox" / "policy.yaml"
+    path.parent.mkdir()
+    path.write_text(LOOSE)
+    ended = world.run("run", "hi", "-m", world.script({"text": "done"}))
+
+    assert (ended.code, ended.out) == (7, "")
+    for line, key in ((4, "sandbox.image"), (5, "workspace.mode"), (6, "commands.default")):
+        assert f"{path}:{line}: {key}" in ended.err
+    assert world.run("trust").code == 7
+
+
+def test_policy_of_the_repository_holds_once_known(world):
+    """Refused unseen, held after a yes, refused again when it changed; a box cannot change it."""
+    path = world.project / ".glovebox" / "policy.yaml"
+    path.parent.mkdir()
+    rule = "{id: no-touch, program: touch, effect: deny}"
+    path.write_text(f"version: 1\nname: ours\ncommands: {{rules: [{rule}]}}\n")
+    model = world.script(bash("touch a"), bash("rm .glovebox/policy.yaml"), {"text": "done"})
+    refused = world.run("run", "hi", "-m", model)
+    digest = re.search("sha256:[0-9a-f]{64}", refused.err)[0]
+    assert refused.code == 7
+    assert world.run("trust", "--yes", digest).out == f"yes {digest} {path}\n"
+    ended = world.run("run", "hi", "-m", model, "--json")
+
+    assert ended.code == 0, ended.err
+    decisions = ended.of("decision")
+    assert (decisions[0]["effect"], decisions[0]["layer"]) == ("deny", "project")
+    assert ended.of("session_start")[0]["policy"]["layers"][0]["file_digest"] == digest
+    assert path.exists()
+
+    path.unlink()
+    gone = world.run("run", "hi", "-m", model)
+    assert gone.code == 7
+    assert "is gone, and nobody has said yes to that" in gone.err

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 import anyio
 
+from orchestrator.harness.governing import policy_of
 from orchestrator.harness.options import RunOptions
-from orchestrator.harness.plan import policy_of
 from orchestrator.harness.pool.claim import Claimant
 from orchestrator.harness.pool.claimed import Claim
 from orchestrator.harness.pool.maker import BoxMaker

@@ -13,9 +13,10 @@ from anyio import to_thread
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.lease import Lease
+from orchestrator.harness.governing import policy_of
 from orchestrator.harness.luggage import check_luggage, with_read_roots
 from orchestrator.harness.options import RunOptions
-from orchestrator.harness.plan import RoomPlan, policy_of
+from orchestrator.harness.plan import RoomPlan
 from orchestrator.harness.pool.offer import Offer, UnfitError
 from orchestrator.harness.pool.recipe import box_key, brought_key, pool_id
 from orchestrator.harness.project import check_project

@@ -1,5 +1,7 @@
 """Who answers: flags and settings decide, and answers are remembered."""
 
+from dataclasses import replace
+
 import anyio
 import pytest
 
@@ -156,6 +158,33 @@ def test_answers_file_answers_in_place_of_a_person(tmp_path, desk):
 
     assert (known.yes, known.by, known.via, unknown.yes) == (True, "file", str(file), False)
     assert person.asked == []
+
+
+@pytest.mark.parametrize(
+    ("line", "yes"),
+    [
+        ('answer: "yes"', False),
+        ('{tool: bash, answer: "yes"}', False),
+        ('{rule: "risk:publishes", answer: "yes"}', False),
+        ('{command: git push origin main, answer: "yes"}', True),
+    ],
+)
+def test_where_a_blanket_yes_is_denied_a_recorded_one_must_be_exact(tmp_path, desk, line, yes):
+    """A file that says yes to everything is --yolo by another name."""
+    file = tmp_path / "answers.yaml"
+    file.write_text(f"version: 1\nanswers:\n  - {line}\n")
+    run = options(tmp_path, approve=str(file))
+    exact = replace(desk(), exact_only=True)
+
+    assert ask(confirmer_for(run, None, exact), question())[0].yes is yes
+    assert ask(confirmer_for(run, None, desk()), question())[0].yes
+
+
+def test_where_a_blanket_yes_is_denied_yolo_gives_none(tmp_path, desk):
+    """Also where something let the flag through."""
+    exact = replace(desk(), exact_only=True)
+
+    assert not ask(confirmer_for(options(tmp_path, yolo=True), None, exact), question())[0].yes
 
 
 @pytest.mark.parametrize("word", ["yes", "nothing-of-the-kind", "missing.yaml"])

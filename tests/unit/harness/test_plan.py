@@ -6,7 +6,8 @@ import pytest
 
 from orchestrator.errors import ConfigError
 from orchestrator.harness.box_spec import Tenant
-from orchestrator.harness.plan import RoomPlan, policy_of
+from orchestrator.harness.governing import policy_of
+from orchestrator.harness.plan import RoomPlan
 from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.node import Limits
 

@@ -9,7 +9,8 @@ import pytest
 from orchestrator.engine.client import connect
 from orchestrator.engine.containers import find_containers
 from orchestrator.engine.labels import owner_label
-from orchestrator.harness.plan import RoomPlan, policy_of
+from orchestrator.harness.governing import policy_of
+from orchestrator.harness.plan import RoomPlan
 from orchestrator.harness.raising import Raising
 from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.schema.ids import SessionId

@@ -9,6 +9,7 @@ import pytest
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.layer import BoxPaths, Layer, LayerName, compile_layer
 from orchestrator.policy.load import load_policy
+from orchestrator.policy.owned_folder import OwnedFolder
 from orchestrator.policy.validate import validate_document
 from orchestrator.policy.yaml_nodes import parse_yaml
 
@@ -41,7 +42,7 @@ def load(tmp_path: Path):
             names or ["p"],
             search=tmp_path,
             user_file=user_file,
-            system_file=tmp_path / "none" / "policy.yaml",
+            system=OwnedFolder(tmp_path / "none"),
         )
 
     return build
@@ -53,7 +54,7 @@ def shipped():
 
     def build(*names: str) -> EffectivePolicy:
         return load_policy(
-            names, search=SHIPPED, user_file=None, system_file=SHIPPED / "no-such-file"
+            names, search=SHIPPED, user_file=None, system=OwnedFolder(SHIPPED / "none")
         )
 
     return build

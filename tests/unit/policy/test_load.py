@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import PolicyError
-from orchestrator.policy.load import load_layer, load_policy
+from orchestrator.policy.compile import load_layer
+from orchestrator.policy.load import load_policy
+from orchestrator.policy.owned_folder import OwnedFolder
 
 
 def test_parents_come_first_and_later_files_override(load):
@@ -98,7 +100,7 @@ def test_an_unknown_name_is_told_with_the_nearest(load):
 def test_no_name_is_no_policy():
     """Nothing named, nothing assumed."""
     with pytest.raises(PolicyError, match="no policy is named"):
-        load_policy([], search=Path(), user_file=None, system_file=Path("/nonexistent"))
+        load_policy([], search=Path(), user_file=None, system=OwnedFolder(Path("/nonexistent")))
 
 
 def test_files_that_cannot_be_read_are_refused(load, tmp_path):
@@ -138,24 +140,18 @@ def test_one_id_for_two_rules_is_refused(load):
         )
 
 
-def test_an_organisation_s_policy_that_cannot_be_verified_stops_everything(tmp_path):
-    """What is mandatory is not ignored by a version that does not know it."""
+def test_a_user_s_file_that_cannot_be_read_refuses(tmp_path):
+    """A layer that leads nowhere is not taken for one that is not there."""
     (tmp_path / "p.yaml").write_text("version: 1\nname: p\n")
-    (tmp_path / "org.yaml").write_text("")
-    (tmp_path / "dangling").symlink_to("/nonexistent/x")
+    user = tmp_path / "policy.yaml"
+    user.symlink_to(tmp_path / "gone.yaml")
+    with pytest.raises(PolicyError, match=r"policy.yaml: cannot be read: No such file") as caught:
+        load_policy(["p"], search=tmp_path, user_file=user, system=OwnedFolder(tmp_path / "none"))
+    assert "not left out" in caught.value.hint
 
-    for name in ("org.yaml", "dangling"):
-        with pytest.raises(PolicyError, match="cannot verify an organisation's signed policy"):
-            load_policy(["p"], search=tmp_path, user_file=None, system_file=tmp_path / name)
-
-
-def test_an_organisation_s_place_that_cannot_be_looked_at_stops_everything(tmp_path):
-    """Not being able to tell is not the same as nothing there."""
-    (tmp_path / "p.yaml").write_text("version: 1\nname: p\n")
-    place = tmp_path / ("x" * 300) / "policy.yaml"
-
+    far = tmp_path / ("x" * 300) / "policy.yaml"
     with pytest.raises(PolicyError, match="cannot be looked at"):
-        load_policy(["p"], search=tmp_path, user_file=None, system_file=place)
+        load_policy(["p"], search=tmp_path, user_file=far, system=OwnedFolder(tmp_path / "none"))
 
 
 def test_digest_names_the_content_and_not_the_words_around_it(load):
@@ -174,8 +170,9 @@ def test_digest_is_the_same_in_another_process(shipped):
     """Hash order does not leak into it."""
     code = (
         "from pathlib import Path; from orchestrator.policy.load import load_policy;"
+        "from orchestrator.policy.owned_folder import OwnedFolder;"
         f"print(load_policy(['default'], search=Path({str(Path(__file__).parents[3] / 'policies')!r}),"
-        " user_file=None, system_file=Path('/nonexistent')).digest)"
+        " user_file=None, system=OwnedFolder(Path('/nonexistent'))).digest)"
     )
     env = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": str(Path(__file__).parents[3])}
     done = subprocess.run(

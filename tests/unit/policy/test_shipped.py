@@ -1,5 +1,6 @@
 """The policies that ship do what they say."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,9 +28,16 @@ def _file(policy, make, path):
     return evaluate(policy, replace(request, resolved=path), tool="write")
 
 
-def test_the_five_policies_ship():
-    """The names that the manual gives are there."""
-    assert {"default", "offline", "strict", "untrusted-repo", "yolo"} <= set(NAMES)
+OPEN = {"open-egress"}
+"""Policies that mean to let requests out, once anything can."""
+
+
+def test_the_policies_of_the_manual_ship():
+    """All of its table, and nothing that it does not name."""
+    manual = (FOLDER.parent / "docs" / "policies.md").read_text()
+    table = manual.partition("## The shipped policies")[2].partition("## A file")[0]
+
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,18 +51,20 @@ def test_a_shipped_policy_loads_and_is_described(shipped, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_policy_gives_lint_nothing_unmeant(shipped, name):
-    """Only what is meant: yolo allows on purpose."""
+    """Only what is meant: yolo allows on purpose, open-egress waits for the proxy."""
     remarks = [item.text for item in lint_layer(shipped(name).layers[0])]
 
+    if name in OPEN:
+        remarks = [text for text in remarks if "this version has no egress" not in text]
     assert remarks == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_shipped_policy_keeps_the_box_shut(shipped, name):
-    """No shipped policy opens the network, in-box models, hooks or keys."""
+    """No shipped policy opens in-box models, hooks or keys, and one alone the network."""
     policy = shipped(name)
 
-    assert policy.network.default == "deny"
+    assert policy.network.default == ("allow" if name in OPEN else "deny")
     assert policy.network.rules == ()
     assert policy.models_in_box == "deny"
     assert policy.sandbox.read_only_root
@@ -181,3 +191,21 @@ def test_box_only_lets_every_command_through(shipped):
     for risk in ("destructive", "privilege", "opaque", "evasion", "exhaustion", "secrets"):
         assert _risk(policy, risk, "high").effect == "allow"
     assert not policy.workspace.protected
+
+
+def test_team_example_judges_as_it_says(shipped):
+    """What people copy does what its comments promise."""
+    policy = shipped("team-example")
+
+    for text, effect in (
+        ("git push --force", "deny"),
+        ("git push origin HEAD:topic", "ask"),
+        ("npm publish", "deny"),
+        ("terraform apply", "ask"),
+        ("make test", "allow"),
+    ):
+        assert evaluate(policy, ExecRequest(text, "/workspace", 9), tool="bash").effect == effect
+    assert policy.approvals.yolo == "deny"
+    assert "bind" not in policy.workspace.modes
+    assert not policy.model_allowed("openai/x")
+    assert _file(policy, WriteRequest, "/workspace/a/deploy/run.sh").unyielding

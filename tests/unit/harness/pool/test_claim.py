@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.engine.containers import find_containers
 from orchestrator.harness.closing import Closing
-from orchestrator.harness.plan import policy_of
+from orchestrator.harness.governing import policy_of
 from orchestrator.harness.pool.claim import Claimant
 from orchestrator.harness.room import open_room
 from orchestrator.schema.ids import SessionId

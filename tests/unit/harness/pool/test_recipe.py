@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.config.paths import Paths
+from orchestrator.harness.governing import policy_of
 from orchestrator.harness.options import LimitOptions, RunOptions
-from orchestrator.harness.plan import RoomPlan, policy_of
+from orchestrator.harness.plan import RoomPlan
 from orchestrator.harness.pool.recipe import (
     OPTIONS,
     box_key,
