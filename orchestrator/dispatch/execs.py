@@ -16,7 +16,7 @@ from orchestrator.schema.message import ToolCall
 from orchestrator.schema.request import ExecRequest, ProcessStart, Request
 
 MOST_TOLD = 20
-"""Unexpected ones of one call that are told one by one; more are counted."""
+"""Unexpected ones of one call that are told; one program is told once for each rule."""
 OVERFLOW = "it started more different programs than can be looked at"
 
 
@@ -55,7 +55,7 @@ class Watched:
         self._expected = expected
         self._started = StartedPrograms()
         self._surprises = 0
-        self._told = 0
+        self._told: set[tuple[str, str, str]] = set()
         self._settled = False
         self.ended_for = ""
         """What the call was ended for; empty where it was not."""
@@ -89,13 +89,14 @@ class Watched:
 
     def _unexpected(self, seen: ExecSeen, decision: Decision) -> bool:
         self._surprises += 1
-        self._told += 1
         ends = self._session.ends
         words = [self._session.output.scrub(word) for word in seen.argv[:SHOWN_WORDS]]
         if ends and not self.ended_for:
             shown = " ".join(words) or seen.path or "a program that cannot be read"
             self.ended_for = f"{shown} ({decision.reason})"
-        if self._told <= MOST_TOLD:
+        key = (seen.path.rpartition("/")[2], decision.rule, decision.layer)
+        if key not in self._told and len(self._told) < MOST_TOLD:
+            self._told.add(key)
             self._session.observe(
                 UnexpectedExec(
                     call=self._call.id,

@@ -25,6 +25,14 @@ UNSEEN = "unseen"
 _OF_THE_TEXT = frozenset({"opaque", "evasion", "exhaustion"})
 """Risks of a text that a person is to read; what was started is no such text any more."""
 _MOST_KNOWN = 4096
+_OWN_PARTS = {
+    "git": ("git-upload-pack", "git-receive-pack", "git-upload-archive"),
+    "python3": ("python3 -m ensurepip",),
+    "python": ("python -m ensurepip", "python3 -m ensurepip"),
+}
+"""What a program starts of its own, though it is risky when a command asks for it: git serves one
+directory to another, a new virtual environment gets the pip that Python brought along."""
+_SHELLS = frozenset({"sh", "bash", "dash"})
 
 _Key = tuple[str, str, str]
 """Program, rule and layer."""
@@ -70,12 +78,19 @@ class Expectation:
         self._shown: set[_Key] = set()
         self._shown_whole: set[str] = set()
         self._covered: set[int] = set()
+        self._names: dict[int, str] = {}
         self._read = False
 
     def unforeseen(self, seen: ExecSeen) -> Decision | None:
         """Return policy's decision on what was started; None where that is no surprise."""
         if seen.parent in self._covered or seen.pid in self._covered:
             self._covered.add(seen.pid)
+            return None
+        starter = self._names.get(seen.parent, "")
+        shell = _base(seen.path) in _SHELLS
+        # A shell between the two passes on who started it.
+        self._names[seen.pid] = starter if shell else _base(seen.path)
+        if _is_own_part(starter, seen):
             return None
         if seen.unreadable:
             return _UNREADABLE
@@ -115,6 +130,14 @@ _UNREADABLE = Decision(
     layer="floor",
     reason="the process lets nobody read what it starts",
 )
+
+
+def _is_own_part(starter: str, seen: ExecSeen) -> bool:
+    words = [_base(seen.path), *seen.argv[1:]]
+    if words[1:2] == ["-c"] and words[2:]:
+        words = words[2].split()
+    text = " ".join(words)
+    return any(f"{text} ".startswith(f"{part} ") for part in _OWN_PARTS.get(starter, ()))
 
 
 def _readings(seen: ExecSeen) -> tuple[tuple[str, ...], ...]:

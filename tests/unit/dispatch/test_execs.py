@@ -5,7 +5,6 @@ import json
 import anyio
 import pytest
 
-from orchestrator.dispatch.execs import MOST_TOLD
 from orchestrator.dispatch.started_programs import MOST_KEPT
 from orchestrator.policy.evaluate import evaluate_command
 from orchestrator.policy.load import load_policy
@@ -75,12 +74,14 @@ def test_policy_may_end_the_call(tmp_path):
 
 
 def test_flood_is_told_in_part_and_counted_whole(tmp_path):
-    """Nobody reads ten thousand lines; nothing is lost from the count."""
-    pushes = [("git", "push", f"branch-{number}") for number in range(MOST_KEPT + 100)]
-    _, told, records = run(tmp_path, pushes)
+    """Each program once for each rule; nothing is lost from the count."""
+    pushes = [("git", "push", f"branch-{number}") for number in range(MOST_KEPT + 50)]
+    deletes = [("rm", "-rf", f"folder-{number}") for number in range(50)]
+    _, told, records = run(tmp_path, [*pushes, *deletes])
     (outcome,) = bodies(records, "outcome")
 
-    assert len(told) == len(bodies(records, "unexpected_exec")) == MOST_TOLD
+    assert [item.argv[0] for item in told] == ["git", "rm"]
+    assert len(bodies(records, "unexpected_exec")) == 2
     assert outcome["execs"]["count"] == MOST_KEPT + 100
     assert outcome["execs"]["unlisted"] == 100
     assert outcome["execs"]["unexpected"] == MOST_KEPT + 100

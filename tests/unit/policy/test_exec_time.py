@@ -22,6 +22,9 @@ def seen(*argv, pid=2, parent=1, path=None, **more):
     return ExecSeen(pid, parent, path or f"/usr/bin/{argv[0]}", argv, **more)
 
 
+ENSUREPIP = seen("python3", "-m", "ensurepip", pid=4, parent=3, path="/workspace/v/bin/python3")
+
+
 def expect(judge, command):
     return judge.expect(ExecRequest(command, "/workspace", 1.0))
 
@@ -80,6 +83,22 @@ def test_what_an_expected_program_starts_belongs_to_it(judge):
     assert expected.unforeseen(seen("sh", "-c", "x", pid=6, parent=5)) is None
     assert expected.unforeseen(seen("git", "push", "--force", pid=7, parent=6)) is None
     assert expected.unforeseen(seen("git", "push", "--force", pid=8, parent=1)) is not None
+
+
+def test_part_of_a_program_is_no_surprise_below_it(judge):
+    """Git serves one directory to another by itself, through a shell; anybody else is asked."""
+    serving = ("git-upload-pack", "/workspace/r")
+    expected = expect(judge, "git clone r r2")
+
+    assert expected.unforeseen(seen("git", "clone", "r", "r2", pid=3)) is None
+    assert expected.unforeseen(seen("sh", "-c", "git-upload-pack 'r'", pid=4, parent=3)) is None
+    assert expected.unforeseen(seen(*serving, pid=5, parent=4)) is None
+    assert expect(judge, "python3 -m venv v").unforeseen(ENSUREPIP) is not None
+    python = expect(judge, "python3 -m venv v")
+    assert python.unforeseen(seen("python3", "-m", "venv", "v", pid=3)) is None
+    assert python.unforeseen(ENSUREPIP) is None
+    assert expected.unforeseen(seen("sh", "-c", "git push", pid=6, parent=3)) is not None
+    assert expect(judge, "make").unforeseen(seen(*serving)) is not None
 
 
 @pytest.mark.parametrize(
