@@ -12,9 +12,12 @@ from orchestrator.cli.render import WIDE, JsonLines, Progress
 from orchestrator.confirmation.channels import Channel
 from orchestrator.confirmation.terminal import TerminalConfirmer
 from orchestrator.confirmation.tty import TtyTerminal
+from orchestrator.confirmation.who import terminal_name
 from orchestrator.schema.event import Event, Observer
 
 TTY = Path("/dev/tty")
+STDIN = 0
+"""Names the terminal: the one that ``TTY`` opens is always called the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class RunIo:
         """Return the person at the terminal; None where there is none."""
         if self.terminal is None:
             return None
-        return TerminalConfirmer(self.terminal, name=self.terminal.name, bell=self.bell)
+        return TerminalConfirmer(self.terminal, name=terminal_name(STDIN), bell=self.bell)
 
     def note(self, text: str) -> None:
         """Tell the person something; ``text`` is already safe."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Protocol
 
 import anyio
 
-from orchestrator.confirmation.gate import Answer, Question
+from orchestrator.confirmation.gate import Answer, Question, utc_now
 
 CLOSE_S = 3.0
 """How long a channel may take to hear that another one was faster."""
@@ -54,6 +55,7 @@ class RacingConfirmer:
         """Return the first answer, with those that came too late."""
         # One after the other: a person reads one question at a time.
         async with self._one_at_a_time:
+            question = replace(question, expires=utc_now() + timedelta(seconds=timeout_s))
             given = await self._first(question, timeout_s)
             counted = given[0][1] if given else _no_answer()
             answered = {number for number, _ in given}

@@ -63,7 +63,7 @@ class Answer:
     yes: bool
     by: str
     """``terminal``, ``inbox``, ``webhook``, ``file``, ``yolo``, ``memory``, ``limit``, ``nobody``,
-    ``timeout`` or ``scripted``."""
+    ``unaskable``, ``timeout`` or ``scripted``."""
     scope: Scope = "once"
     reason: str = ""
     """On a no, told to the model."""

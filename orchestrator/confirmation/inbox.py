@@ -47,6 +47,10 @@ class Inbox:
         except ValueError as error:
             raise ApprovalError(f"question {question.id}: cannot be kept: {error}") from error
         with self._folder.locked():
+            there = self._load(_name(record.id))
+            if there is not None and there.question.digest != record.digest:
+                # Nobody shall see one question under an id and answer another.
+                raise ApprovalError(f"question {record.id}: the id is another question's")
             for held in self._all():
                 self._tidy(held)
                 same = (held.question.session, held.question.digest) == (
@@ -93,14 +97,19 @@ class Inbox:
     def take(self, question: Question) -> Answer | None:
         """Return an earlier answer for exactly this digest in this session, and use it up.
 
-        None without one; an answer that came after the question's end is none.
+        None without one; an answer that came after the question's end is none. An earlier question
+        that still waits is over: it is asked anew now, or was in vain.
         """
         if not question.session or not self._folder.names():
             return None
         with self._folder.locked():
-            for held in self._all():
-                if held.status(self._now()) == "answered" and answers(held.question, question):
+            earlier = [held for held in self._all() if answers(held.question, question)]
+            for held in earlier:
+                if held.status(self._now()) == "answered":
                     return self._use(held)
+            for held in earlier:
+                if held.status(self._now()) == "waiting":
+                    self._save(held.model_copy(update={"state": "closed", "changed": self._now()}))
         return None
 
     def close(self, question: Question, answer: Answer) -> Answer | None:

@@ -56,9 +56,12 @@ class KeepingConfirmer:
         self._reason = reason
 
     async def ask(self, question: Question, *, timeout_s: float) -> Answer:  # noqa: ARG002 - the Protocol's form
-        """Keep the question and return no by ``nobody``."""
+        """Keep the question and return no by ``nobody``; ``unaskable`` where it cannot be kept whole."""
         if question.session:
-            await to_thread.run_sync(self._inbox.put, question)
+            try:
+                await to_thread.run_sync(self._inbox.put, question)
+            except ApprovalError as error:
+                return Answer(yes=False, by="unaskable", reason=error.message)
             self._note(how_to_answer(question))
             self._note(f"then: glovebox run --resume {question.session}")
         return Answer(yes=False, by="nobody", reason=self._reason)

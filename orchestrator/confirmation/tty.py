@@ -15,8 +15,6 @@ from collections.abc import Iterator
 
 import anyio
 
-from orchestrator.confirmation.who import terminal_name
-
 CTRL_C, CTRL_D, ESCAPE, BACKSPACE, DELETE = "\x03", "\x04", "\x1b", "\x08", "\x7f"
 
 
@@ -26,11 +24,6 @@ class TtyTerminal:
     def __init__(self, fd: int) -> None:
         """Use ``fd``, which must be a terminal."""
         self._fd = fd
-
-    @property
-    def name(self) -> str:
-        """Return the terminal's name, such as ``/dev/pts/3``."""
-        return terminal_name(self._fd)
 
     def size(self) -> tuple[int, int]:
         """Return columns and lines."""

@@ -179,6 +179,7 @@ def refusal_text(verdict: Verdict) -> str:
             "nobody": "nobody could be asked",
             "timeout": "nobody answered in time",
             "limit": "no more questions are asked now",
+            "unaskable": "it cannot be shown whole to anybody",
         }
         by = said.get(answer.by, "the answer was no") if answer else "no answer"
         lines = [

@@ -178,6 +178,24 @@ def test_same_question_asked_anew_replaces_the_older_one(inbox):
     assert inbox.take(question()).yes
 
 
+def test_question_that_nobody_answers_any_more_is_over(inbox):
+    """The run went on without an answer: a later one would be to nothing."""
+    inbox.put(question())
+    assert inbox.take(question()) is None
+
+    with pytest.raises(ApprovalError, match="asked anew"):
+        inbox.answer(question().id, reply())
+
+
+def test_id_names_one_question_for_good(inbox):
+    """Whoever has seen one cannot be made to answer another under its name."""
+    inbox.put(question(more={"id": "aaaa1111"}))
+
+    with pytest.raises(ApprovalError, match="another question's"):
+        inbox.put(question("git push --force", more={"id": "aaaa1111"}))
+    assert inbox.find("aaaa1111").question.subject == "git push origin main"
+
+
 @pytest.mark.parametrize("scope", ["project", "45m", "ever", ""])
 def test_yes_that_is_not_offered_is_refused(inbox, scope):
     """Policy binds; the question still waits."""

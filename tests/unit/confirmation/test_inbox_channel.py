@@ -55,6 +55,16 @@ def test_question_without_a_session_is_not_kept_for_a_stopped_run(tmp_path):
     assert inbox.all() == []
 
 
+def test_question_that_cannot_be_kept_whole_stops_no_run(tmp_path):
+    """Nobody could ever answer it: the model is told, and can make it smaller."""
+    inbox = Inbox(tmp_path / "q")
+    keeper = KeepingConfirmer(inbox, note=lambda _: None, reason="nobody")
+    (answer,) = ask(keeper, question("x" * (MAX_SHOWN + 1)))
+
+    assert (answer.yes, answer.by) == (False, "unaskable")
+    assert "longer than" in answer.reason
+
+
 def test_lost_answer_is_the_one_that_lay_there(tmp_path):
     """Closing gives it back."""
     inbox = Inbox(tmp_path / "q")

@@ -239,6 +239,7 @@ def test_content_is_shown_for_what_writes():
         (Answer(yes=False, by="nobody"), "nobody could be asked"),
         (Answer(yes=False, by="timeout"), "nobody answered in time"),
         (Answer(yes=False, by="limit"), "no more questions are asked now"),
+        (Answer(yes=False, by="unaskable"), "cannot be shown whole"),
         (Answer(yes=False, by="terminal"), "the answer was no"),
     ],
 )
