@@ -213,6 +213,9 @@ class Spec(Strict):
     into: Words = ()
     """Options that name the directory it unpacks into; without any it is the last of several
     operands."""
+    prepares: str = ""
+    """A pattern found in its sub-commands and operands when it prints its own set-up for a shell:
+    to run that is to trust what already runs."""
     decodes: bool = False
     """What it prints is unlike what it reads."""
     dumps: bool = False

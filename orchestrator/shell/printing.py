@@ -12,6 +12,7 @@ from orchestrator.shell.analysis import Span, Word
 from orchestrator.shell.invocation import Invocation
 from orchestrator.shell.output import Output
 from orchestrator.shell.quoting import DYNAMIC, undo_ansi
+from orchestrator.shell.rules import pattern
 from orchestrator.shell.setting import Site
 
 _DIRECTIVE = re.compile(r"%[-+ #0]*\d*(?:\.\d+)?([sbdiq%])")
@@ -28,6 +29,8 @@ def printed(argv: Sequence[Word], use: Invocation | None, site: Site) -> Output:
         if found is not None:
             return replace(found, producer=name)
     spec = use.spec if use is not None else None
+    if use is not None and _prepares(use):
+        return Output("text", "", producer=name)
     if spec is not None and spec.downloads:
         return Output("download", producer=name)
     if feed.kind == "download":
@@ -38,6 +41,12 @@ def printed(argv: Sequence[Word], use: Invocation | None, site: Site) -> Output:
     if spec is not None and spec.decodes:
         return Output("decoded", producer=name, reads_files=reads)
     return Output("data", producer=name, reads_files=reads)
+
+
+def _prepares(use: Invocation) -> bool:
+    """Say whether it prints its own set-up for a shell."""
+    words = " ".join([*use.sub, *(word.shape for word in use.operands)])
+    return any(spec.prepares and pattern(spec.prepares).search(words) for spec in use.specs)
 
 
 def span_of(words: Sequence[Word]) -> Span:

@@ -72,7 +72,7 @@ def _effects(code: str) -> Iterator[Effect]:
         yield Effect("remote_code", *span, reason="reaches out of the database")
     for match in _DROPS.finditer(bare):
         yield Effect("destructive", match.start(), match.end(), reason="drops or deletes data")
-    for match in _WRITES.finditer(bare):
+    for match in (*_DROPS.finditer(bare), *_WRITES.finditer(bare)):
         yield Effect("publishes", match.start(), match.end(), reason="writes to a database")
 
 

