@@ -103,7 +103,8 @@ class Source:
 
     def locate(self, start: int, end: int) -> Span:
         """Return the span in the command for two byte offsets of the tree."""
-        first, last = self._char(start), self._char(end)
+        # The body of a heredoc may have been moved up into its line.
+        first, last = sorted((self._char(start), self._char(end)))
         if self._anchor is None:
             return first, last
         if self._anchor.start is None:

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from itertools import chain
-from pathlib import Path
 
 import pytest
 import yaml
 
-from orchestrator.policy.evaluate import evaluate
-from orchestrator.policy.load import load_policy
-from orchestrator.schema.request import ExecRequest
+from tests.support.shipped import ROOT, judge, shipped
 
-ROOT = Path(__file__).parents[2]
 EVERYDAY = yaml.safe_load((ROOT / "tests" / "cases" / "everyday.yaml").read_text("utf-8"))
 COMMANDS = list(chain.from_iterable(EVERYDAY.values()))
 
 
 def _asked(name: str) -> list[str]:
     """Return what the shipped policy does not allow, each with its reason."""
-    policy = load_policy(
-        [name], search=ROOT / "policies", user_file=None, system_file=ROOT / "no-such-file"
-    )
-    decided = [
-        (line, evaluate(policy, ExecRequest(line, "/workspace", 10), tool="bash"))
-        for line in COMMANDS
-    ]
+    decided = [(line, judge(shipped(name), line)) for line in COMMANDS]
     return [f"{line!r}: {item.reason}" for line, item in decided if item.effect != "allow"]
 
 

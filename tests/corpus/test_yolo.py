@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import anyio
 import pytest
 
@@ -11,12 +9,11 @@ from orchestrator.confirmation.answers import BlanketConfirmer, NobodyConfirmer
 from orchestrator.confirmation.gate import Question
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.evaluate import evaluate
-from orchestrator.policy.load import load_policy
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.ids import Digest
-from orchestrator.schema.request import EditRequest, ExecRequest, WriteRequest
+from orchestrator.schema.request import EditRequest, WriteRequest
+from tests.support.shipped import judge, shipped
 
-ROOT = Path(__file__).parents[2]
 LEAVING = [
     *("git push", "git push --force", "npm publish", "twine upload dist/*", "cargo publish"),
     *("gh pr merge 1", "gh release create v1", "docker push reg.example/x", "terraform apply"),
@@ -40,20 +37,10 @@ EVASIVE = ["echo a\u202eb", "ls\x1b[2K", "git st\u200batus", "ls" + " " * 400 + 
 OVER_LIMIT = ["ls; " * 500, "echo " + "a" * 100_001, "$(" * 60 + "ls" + ")" * 60]
 
 
-def _policy(name: str) -> EffectivePolicy:
-    return load_policy(
-        [name], search=ROOT / "policies", user_file=None, system_file=ROOT / "no-such-file"
-    )
-
-
 @pytest.fixture(scope="module", params=["default", "yolo"])
 def policy(request: pytest.FixtureRequest) -> EffectivePolicy:
     """A policy that a run with ``--yolo`` may be under."""
-    return _policy(request.param)
-
-
-def _judge(policy: EffectivePolicy, command: str) -> Decision:
-    return evaluate(policy, ExecRequest(command, "/workspace", 10), tool="bash")
+    return shipped(request.param)
 
 
 def _answered_by_yolo(decision: Decision) -> bool:
@@ -73,14 +60,14 @@ def _answered_by_yolo(decision: Decision) -> bool:
 @pytest.mark.parametrize("command", LEAVING)
 def test_what_would_leave_the_box_is_still_asked_under_yolo(command):
     """Discard brings none of it back."""
-    assert _judge(_policy("yolo"), command).effect != "allow"
+    assert judge(shipped("yolo"), command).effect != "allow"
 
 
 def test_yolo_protects_what_default_protects():
     """An apply wants the same explicit yes for the same paths."""
     paths = [f"/workspace/{path}" for path in PROTECTED]
     guarded = {
-        name: [any(layer.protected.match(path) for layer in _policy(name).layers) for path in paths]
+        name: [any(layer.protected.match(path) for layer in shipped(name).layers) for path in paths]
         for name in ("default", "yolo")
     }
 
@@ -94,9 +81,9 @@ def test_the_flag_does_not_write_protected_paths(policy, path):
     decisions = [
         evaluate(policy, WriteRequest(path, "", resolved=full), tool="write"),
         evaluate(policy, EditRequest(path, (), resolved=full), tool="edit"),
-        _judge(policy, f"echo x > {path}"),
-        _judge(policy, f"cp x {path}"),
-        _judge(policy, f"python3 -c \"open('{path}', 'w').write('x')\""),
+        judge(policy, f"echo x > {path}"),
+        judge(policy, f"cp x {path}"),
+        judge(policy, f"python3 -c \"open('{path}', 'w').write('x')\""),
     ]
 
     assert [_answered_by_yolo(decision) for decision in decisions] == [False] * len(decisions)
@@ -105,4 +92,4 @@ def test_the_flag_does_not_write_protected_paths(policy, path):
 @pytest.mark.parametrize("command", [*UNREADABLE, *EVASIVE, *OVER_LIMIT])
 def test_the_flag_does_not_answer_what_nobody_can_read(policy, command):
     """Opaque, evasive and over-limit commands go to somebody real, or are refused."""
-    assert not _answered_by_yolo(_judge(policy, command))
+    assert not _answered_by_yolo(judge(policy, command))

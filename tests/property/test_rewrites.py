@@ -4,11 +4,10 @@ import random
 
 import pytest
 
-from orchestrator.policy.evaluate import evaluate
-from orchestrator.schema.request import ExecRequest
 from tests.property import harmless, risky
 from tests.property.spelling import rewrite
 from tests.support.bash import run_in_bash
+from tests.support.shipped import judge
 
 REWRITES = 10_000
 SHARDS = 10
@@ -16,16 +15,12 @@ HARMLESS = 2_000
 MOST_ASKED = 0.005
 
 
-def _effect(policy, command):
-    return evaluate(policy, ExecRequest(command, "/workspace", 10), tool="bash").effect
-
-
 @pytest.mark.parametrize("seed", range(SHARDS))
 def test_no_rewrite_of_a_risky_command_is_allowed(seed, default):
     """Quoting, variables, wrappers, nesting and encodings hide nothing."""
     chance = random.Random(f"risky {seed}")
     commands = [risky.generate(chance) for _ in range(REWRITES // SHARDS)]
-    allowed = [command for command in commands if _effect(default, command) == "allow"]
+    allowed = [command for command in commands if judge(default, command).effect == "allow"]
 
     assert len(set(commands)) > 0.9 * len(commands)
     assert allowed == []
@@ -35,7 +30,7 @@ def test_dangerous_words_that_are_data_are_seldom_asked_about(default):
     """A person who is asked about words in a message stops reading questions."""
     chance = random.Random("harmless")
     commands = [harmless.generate(chance) for _ in range(HARMLESS)]
-    asked = [command for command in commands if _effect(default, command) != "allow"]
+    asked = [command for command in commands if judge(default, command).effect != "allow"]
 
     assert len(set(commands)) > 0.6 * HARMLESS
     assert len(asked) <= MOST_ASKED * HARMLESS, asked
@@ -48,7 +43,7 @@ def test_every_layer_keeps_what_is_harmless_harmless(default):
     for _ in range(1_000):
         before, command = rewrite(["echo", "a", "-n"], chance)
         commands.append(f"{before}\n{command}")
-    asked = [command for command in commands if _effect(default, command) != "allow"]
+    asked = [command for command in commands if judge(default, command).effect != "allow"]
 
     assert len(asked) < 0.05 * len(commands), asked[:20]
 
