@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,8 +34,8 @@ FILE_TIME_S = 30.0
 MARGIN_S = 20.0
 """What the host waits beyond the box's own limit: a starved box is late, not lost."""
 CANCEL_S = 5.0
-MAX_CONTENT = MAX_MESSAGE // 4
-"""Bytes of one written file; JSON may need several times as many."""
+MAX_CONTENT = MAX_MESSAGE // 5
+"""Characters of one written file; each may take four bytes, and its path needs room too."""
 
 
 class Box:
@@ -111,18 +112,23 @@ class Box:
         on_execs: OnExecs | None = None,
     ) -> Outcome:
         call = self._calls.send(body, on_output, on_execs)
+        # A plain timer: a cancel scope takes longer than all else that is done here for a read.
+        timer = asyncio.get_running_loop().call_later(seconds + MARGIN_S, self._end, call)
         try:
-            with anyio.move_on_after(seconds + MARGIN_S):
-                await call.done.wait()
+            await call.done.wait()
         finally:
+            timer.cancel()
             if not call.done.is_set():
-                await self._end(call)
+                self._end(call)
+                with anyio.CancelScope(shield=True):
+                    await call.done.wait()
         return call.outcome()
 
-    async def _end(self, call: Call) -> None:
-        """Cancel in the box and wait until the call is over there, as its effects then are."""
+    def _end(self, call: Call) -> None:
+        """Cancel in the box; the call is done when it is over there, as its effects then are."""
         self._calls.cancel(call)
-        with anyio.move_on_after(CANCEL_S, shield=True):
-            await call.done.wait()
+        asyncio.get_running_loop().call_later(CANCEL_S, self._give_up, call)
+
+    def _give_up(self, call: Call) -> None:
         if not call.done.is_set():
             self._calls.fail(BoxError("box: it did not end a call when asked to"))

@@ -44,6 +44,8 @@ class Call:
         self._on_output = on_output
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._window = WINDOW if on_output else 0
+        self.cancelled = False
+        """The box was asked to end it."""
         self._slip: Exception | None = None
 
     @property
@@ -149,8 +151,9 @@ class Calls:
         return stream
 
     def cancel(self, call: Call) -> None:
-        """Ask the box to end a call; its result still comes."""
-        if self._link is not None and not call.done.is_set():
+        """Ask the box, once, to end a call; its result still comes."""
+        if self._link is not None and not (call.done.is_set() or call.cancelled):
+            call.cancelled = True
             self._link.send(call.number, CANCEL)
 
     def take(self, frame: Frame) -> None:

@@ -65,7 +65,7 @@ def attempt(request: dict[str, Any], config: Places) -> dict[str, Any] | None:
     if kind == "write" and len(str(request.get("content"))) > QUICK_BYTES:
         return None
     try:
-        return serve(request, Roots.of(config)._replace(quick=True))
+        return serve(request, Roots.of(config, quick=True))
     except TakesLongError:
         return None
 

@@ -67,10 +67,13 @@ class Roots(NamedTuple):
     """See ``Place.quick``."""
 
     @classmethod
-    def of(cls, places: Places, scratch: tuple[str, ...] = SCRATCH) -> Roots:
+    def of(
+        cls, places: Places, scratch: tuple[str, ...] = SCRATCH, *, quick: bool = False
+    ) -> Roots:
         """Return the roots for a configuration; every writable root is readable."""
         writable = (places.workdir, *scratch)
-        return cls(places.workdir, writable, (*writable, places.spill_dir, *places.read_roots))
+        readable = (*writable, places.spill_dir, *places.read_roots)
+        return cls(places.workdir, writable, readable, quick)
 
     def check(self, path: bytes, access: str, *, asked: str) -> None:
         """Refuse a landing that is not below a root for ``read`` or ``write``."""

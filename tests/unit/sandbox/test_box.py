@@ -2,7 +2,7 @@ import anyio
 import pytest
 
 from orchestrator.errors import BoxError
-from orchestrator.sandbox.box import MAX_CONTENT, Box
+from orchestrator.sandbox.box import MARGIN_S, MAX_CONTENT, Box
 from orchestrator.sandbox.calls import Calls
 from orchestrator.sandbox.driver import PathRefusedError
 from orchestrator.sandbox.frames import CANCEL, REQUEST, RESULT, Frame
@@ -44,6 +44,30 @@ def test_oversized_content_never_leaves_the_host():
 
     assert outcome.code == "too_large"
     assert calls.link.kinds == []
+
+
+@pytest.mark.docker
+def test_largest_content_is_written(stage):
+    """Four bytes a character is the most that any takes."""
+
+    async def scene(scene):
+        request = WriteRequest("/workspace/a", "\U0001f600" * MAX_CONTENT)
+        return await scene.box.execute(request), await scene.output("stat -c %s a")
+
+    written, size = stage.play(scene)
+
+    assert written.error is None
+    assert int(size) == 4 * MAX_CONTENT
+
+
+def test_call_without_an_answer_is_ended_in_time():
+    """The box has its own limit; when it forgets it, the host does not."""
+    box, calls = box_that(lambda kind: CANCELLED if kind == CANCEL else None)
+
+    outcome = anyio.run(box.execute, ExecRequest("sleep 9", "/workspace", 0.05 - MARGIN_S))
+
+    assert outcome.code == "cancelled"
+    assert calls.link.kinds == [REQUEST, CANCEL]
 
 
 def test_cancelled_caller_waits_for_the_end_in_the_box():

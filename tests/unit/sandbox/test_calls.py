@@ -158,6 +158,7 @@ def test_cancel_is_sent_for_what_still_runs(calls):
     running, over = calls.send({"kind": "exec"}), calls.send({"kind": "exec"})
     calls.take(result(over, data=DONE))
     calls.cancel(running)
+    calls.cancel(running)
     calls.cancel(over)
 
     assert [(call, kind) for call, kind, _ in calls.link.sent[2:]] == [(running.number, CANCEL)]
