@@ -17,6 +17,8 @@ from orchestrator.errors import WorkspaceError
 from orchestrator.workspace.workspace import Site
 
 _WORD = "writer"
+_FIRST = "first-"
+"""What the word of a session's first box begins with."""
 _STEP_S = 0.02
 
 
@@ -26,9 +28,11 @@ def note_writer(folder: Path) -> None:
     ``folder`` is the session's own in the state. Raises WorkspaceError where it cannot be noted.
     """
     temporary = folder / f"{_WORD}.new"
+    word = secrets.token_hex(16)
     try:
+        first = not (folder / _WORD).exists()
         with temporary.open("w", encoding="ascii") as file:
-            file.write(secrets.token_hex(16))
+            file.write(f"{_FIRST}{word}" if first else word)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(folder / _WORD)
@@ -48,6 +52,14 @@ def rest_word(site: Site) -> str:
     except (FileNotFoundError, ValueError):
         return ""
     return "" if running_with(site.engine, site.record.volume) else word
+
+
+def is_first_writer(folder: Path) -> bool:
+    """Say whether the session's first box is the only one that ever came up."""
+    try:
+        return (folder / _WORD).read_text("ascii").startswith(_FIRST)
+    except (FileNotFoundError, ValueError):
+        return False
 
 
 def await_rest(site: Site, *, patience_s: float = 1.0) -> None:

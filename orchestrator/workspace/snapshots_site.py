@@ -10,6 +10,7 @@ from pathlib import Path
 from orchestrator.engine.volumes import copier, frozen
 from orchestrator.errors import WorkspaceError
 from orchestrator.schema.mount import Mount
+from orchestrator.workspace.at_rest import is_first_writer
 from orchestrator.workspace.contents import plain_node
 from orchestrator.workspace.manifest import load_manifest
 from orchestrator.workspace.masking import is_too_large, masked_content
@@ -19,7 +20,7 @@ from orchestrator.workspace.snapshots_piece import Piece
 from orchestrator.workspace.snapshots_salvage import salvage
 from orchestrator.workspace.snapshots_scan import Layer
 from orchestrator.workspace.snapshots_upper import UpperLayer
-from orchestrator.workspace.snapshots_volume import VolumeLayer, first_layer
+from orchestrator.workspace.snapshots_volume import FreshLayer, VolumeLayer, first_layer
 from orchestrator.workspace.snapshots_words import Kind, Moment
 from orchestrator.workspace.tree import Tree, open_tree
 from orchestrator.workspace.volume_copy import MANIFEST, path_in_volume
@@ -74,6 +75,8 @@ def _take_copy(
 ) -> Taken:
     record, state = site.record, snapshots.log.state
     originals = load_manifest(site.folder / MANIFEST) if not state else {}
+    # Whatever runs in the session's first box waits for this snapshot.
+    fresh = not state and moment.kind == "start" and is_first_writer(site.folder)
     known = state or first_layer(originals.values(), uid=record.uid, gid=record.gid)
 
     @contextmanager
@@ -84,7 +87,8 @@ def _take_copy(
         with hold, copier(site.engine, record.image, mount, labels=site.labels) as helper:
             path_of = path_in_volume(site.limits)
             chunks = helper.get(WORKDIR)
-            yield VolumeLayer(chunks, path_of, site.limits, snapshots.most_bytes, known)
+            layer = VolumeLayer(chunks, path_of, site.limits, snapshots.most_bytes, known)
+            yield FreshLayer(layer, known) if fresh else layer
 
     return snapshots.take(
         opened,

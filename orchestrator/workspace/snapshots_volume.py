@@ -7,7 +7,8 @@ equals the content known of its path is not kept again.
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 
 from orchestrator.errors import WorkspaceError
@@ -47,7 +48,7 @@ class VolumeLayer:
     _files: dict[str, Piece] = field(default_factory=dict)
     _kept: int = 0
 
-    def walk(self) -> Iterator[Met]:
+    def walk(self) -> Generator[Met]:
         """Yield every name in the archive's order."""
         self._stream = archive_of(self.chunks, self.limits, self.known)
         for member in self._stream.members():
@@ -104,6 +105,27 @@ class VolumeLayer:
         return piece
 
 
+@dataclass(slots=True)
+class FreshLayer:
+    """A copy in which nothing has run: of the archive only the top is read, the rest is known."""
+
+    archive: VolumeLayer
+    known: Mapping[str, Piece]
+    now_ns: int = 0
+
+    def walk(self) -> Iterator[Met]:
+        """Yield the top and what went in."""
+        with closing(self.archive.walk()) as members:
+            yield next(members)
+        for path, piece in self.known.items():
+            kind: NodeType = "file" if piece.type == "whiteout" else piece.type
+            yield Met(path, kind, None, piece.uid, piece.gid, group=path, target=piece.target)
+
+    def read(self, met: Met, contents: Contents) -> Piece:
+        """Return what went in; its contents lie with the host."""
+        return self.known[met.path] if met.path else self.archive.read(met, contents)
+
+
 def archive_of(chunks: Iterable[bytes], limits: Limits, known: Mapping[str, Piece]) -> TarStream:
     """Return the archive's reader, with a bound on what it holds besides the known pieces."""
     return TarStream(iter(chunks), limits.archive_bytes(sum(p.size for p in known.values())))
@@ -114,7 +136,8 @@ def first_layer(originals: Iterable[Original], *, uid: int, gid: int) -> dict[st
     found = {}
     for item in originals:
         node = item.node
-        whole = item.seen.mtime_ns // SECOND_NS * SECOND_NS
+        # As an engine unpacks it: whole seconds, none before 1970.
+        whole = max(0, item.seen.mtime_ns // SECOND_NS * SECOND_NS)
         piece = Piece("directory", node.mode & 0o777, uid, gid, whole)
         if node.type == "file":
             piece = replace(piece, type="file", size=node.size, sha256=node.sha256)

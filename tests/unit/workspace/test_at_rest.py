@@ -1,7 +1,7 @@
 import pytest
 
 from orchestrator.errors import WorkspaceError
-from orchestrator.workspace.at_rest import await_rest, note_writer, rest_word
+from orchestrator.workspace.at_rest import await_rest, is_first_writer, note_writer, rest_word
 from tests.support.workspaces import by_path, play_box, running_box
 
 pytestmark = pytest.mark.docker
@@ -18,6 +18,7 @@ def test_without_a_note_nothing_is_known(copy_desk):
     workspace, _ = copy_desk.begin()
 
     assert rest_word(workspace.site) == ""
+    assert not is_first_writer(workspace.site.folder)
     assert copy_desk.look(workspace).rest == ""
 
 
@@ -27,7 +28,9 @@ def test_each_box_has_a_word_of_its_own(copy_desk):
     note_writer(workspace.site.folder)
     first = rest_word(workspace.site)
     same = rest_word(workspace.site)
+    assert is_first_writer(workspace.site.folder)
     note_writer(workspace.site.folder)
+    assert not is_first_writer(workspace.site.folder)
 
     assert first == same != ""
     assert rest_word(workspace.site) not in {"", first}

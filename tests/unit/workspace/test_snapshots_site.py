@@ -1,6 +1,9 @@
+import os
+
 import pytest
 
 from orchestrator.errors import WorkspaceError
+from orchestrator.workspace.at_rest import note_writer
 from orchestrator.workspace.plan import Selection
 from orchestrator.workspace.rewind import FileHistory
 from orchestrator.workspace.snapshots_site import (
@@ -11,7 +14,7 @@ from orchestrator.workspace.snapshots_site import (
 )
 from orchestrator.workspace.snapshots_words import Moment
 from tests.support.live_box import LiveBox
-from tests.support.workspaces import by_path, give
+from tests.support.workspaces import by_path, give, play_box
 
 pytestmark = pytest.mark.docker
 
@@ -75,3 +78,43 @@ def test_credential_that_the_box_never_saw_does_not_come_to_it_by_a_rewind(desk)
     with LiveBox(desk.engine, desk.begin(workspace.site.record.session)[1]) as box:
         assert box.run("cat .npmrc") == before
     desk.begun.pop()
+
+
+def test_start_of_a_fresh_copy_is_what_went_in(desk):
+    """It is not read; a reading later finds nothing else, and the first change alone is told."""
+    desk.mode = "copy"
+    project = desk.project
+    (project / ".npmrc").write_text("//host.example/:_authToken=hunter2hunter2hunter2\n")
+    (project / "run.sh").chmod(0o4755)
+    (project / "twin").hardlink_to(project / "run.sh")
+    (project / "empty").mkdir(mode=0o2750)
+    os.mkfifo(project / "pipe")
+    give(project)
+    os.utime(project / "app.py", (5.5, 5.5))
+    os.utime(project / "empty", (-5.5, -5.5))
+    workspace, prepared = desk.begin()
+    note_writer(workspace.site.folder)
+    history = FileHistory(workspace)
+
+    started = history.take(Moment("start")).snapshot
+    same = history.take(Moment("turn", 1, "a")).snapshot
+    play_box(desk.engine, prepared, "echo x > kept")
+    later = history.take(Moment("turn", 2, "b")).snapshot
+
+    assert started.added > 5
+    assert same is None
+    assert later.paths == ("kept",)
+
+
+@pytest.mark.parametrize(("boxes", "found"), [(0, True), (1, False), (2, True)])
+def test_only_the_first_box_starts_with_what_went_in(desk, boxes, found):
+    """Any other may have an earlier one's work before it, and is read."""
+    desk.mode = "copy"
+    workspace, prepared = desk.begin()
+    play_box(desk.engine, prepared, "echo x > earlier")
+    for _ in range(boxes):
+        note_writer(workspace.site.folder)
+
+    started = FileHistory(workspace).take(Moment("start")).snapshot
+
+    assert ("earlier" in started.paths) == found
