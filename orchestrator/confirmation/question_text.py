@@ -36,10 +36,14 @@ def render_question(question: Question, columns: int) -> list[str]:
     if decision.span is not None:
         start, end = decision.span
         rows += wrap(f"part: {_plain(question.subject[start:end])}", columns)
-    for effect in question.likeness.effects:
-        rows += wrap(f"effect: {_plain(effect)}", columns)
+    effects = question.likeness.effects
+    for effect in effects:
+        # The reason is told already.
+        if effect.partition(": ")[2] != decision.reason:
+            rows += wrap(f"effect: {_plain(effect)}", columns)
     for note in decision.notes:
-        rows += wrap(f"also: {_plain(note)}", columns)
+        if note.removeprefix("risk:") not in effects:
+            rows += wrap(f"also: {_plain(note)}", columns)
     for warning in warnings(question.subject):
         rows += wrap(f"warning: {warning}", columns)
     if question.body:

@@ -82,7 +82,9 @@ def answer_needed(decision: Decision) -> str:
         return "a person's yes to this very call; --yolo does not give it"
     if decision.always:
         return "a yes each time anew, or --yolo"
-    return "a yes, which may hold for the session, or --yolo; nobody there means no"
+    return (
+        "a yes, which may be remembered as approvals.scopes allow, or --yolo; nobody there means no"
+    )
 
 
 def what_would_change(decision: Decision) -> str:

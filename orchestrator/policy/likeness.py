@@ -7,6 +7,7 @@ to say yes to them in general would be to say yes to anything.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from orchestrator.policy.acts import acts_of
@@ -28,8 +29,10 @@ from orchestrator.schema.request import (
     typed_subject,
 )
 from orchestrator.shell.analyse import analyse
-from orchestrator.shell.analysis import Analysis
+from orchestrator.shell.analysis import Analysis, SimpleCommand
 
+MAX_LINE = 200
+"""Characters of one effect; the command itself is always shown whole."""
 SHOWN = 12
 """Lines of one kind of effect; the rest is told as a count."""
 
@@ -60,23 +63,31 @@ def _command(box: BoxPaths, request: ExecRequest | ProcessStart, read: Reader) -
 
 
 def _effects(analysis: Analysis, cwd: str) -> Iterator[str]:
-    runs = []
-    for command in real_commands(analysis):
-        there = f" (in {command.cwd})" if command.cwd not in {None, cwd} else ""
-        words = " ".join(word.value if word.value is not None else "…" for word in command.argv)
-        before = "".join(f"{wrapper} " for wrapper in command.wrappers)
-        runs.append(f"runs {before}{words}{there}")
-    yield from _listed(runs)
+    runs = [_run(command, cwd) for command in real_commands(analysis)]
+    # What stands there already, word by word, needs no second telling.
+    if runs != [f"runs {analysis.command.strip()}"]:
+        yield from _listed(runs)
     yield from _listed([f"writes {path}" for path, _ in analysis.writes])
     yield from _listed([f"reads {path}" for path, _ in analysis.reads])
     yield from _listed([f"{finding.risk}: {finding.reason}" for finding in analysis.findings])
 
 
+def _run(command: SimpleCommand, cwd: str) -> str:
+    there = f" (in {command.cwd})" if command.cwd not in {None, cwd} else ""
+    words = (shlex.quote(w.value) if w.value is not None else "…" for w in command.argv)
+    return f"runs {' '.join((*command.wrappers, *words))}{there}"
+
+
 def _listed(lines: list[str]) -> Iterator[str]:
-    found = list(dict.fromkeys(lines))
+    found = [_cut(line) for line in dict.fromkeys(lines)]
     yield from found[:SHOWN]
     if len(found) > SHOWN:
         yield f"and {len(found) - SHOWN} more of the kind"
+
+
+def _cut(line: str) -> str:
+    more = len(line) - MAX_LINE
+    return f"{line[:MAX_LINE]} … {more} characters more" if more > 0 else line
 
 
 def _file(request: FileRequest) -> Likeness:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -65,8 +66,8 @@ class Pattern:
 
     @property
     def text(self) -> str:
-        """The commands in one line, for people."""
-        return " ".join(ANY_WORD if word is None else word for word in self.words)
+        """The commands in one line, for people; a fixed word that looks like a place is quoted."""
+        return " ".join(ANY_WORD if word is None else shlex.quote(word) for word in self.words)
 
 
 @dataclass(frozen=True, slots=True)

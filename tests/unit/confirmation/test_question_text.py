@@ -166,6 +166,17 @@ def test_effects_are_told_in_plain_words_and_escaped():
     assert "effect: writes a\\x1b[2J" in text
 
 
+def test_nothing_is_told_twice():
+    """A question that repeats itself is not read."""
+    decision = Decision("ask", "r", "session", "deletes", notes=("risk:upload: sends", "else"))
+    effects = ("destructive: deletes", "upload: sends", "writes a")
+    text = shown("x", decision=decision, likeness=Likeness(effects))
+
+    assert text.count("deletes") == 1
+    assert text.count("sends") == 1
+    assert "also: else" in text
+
+
 @pytest.mark.parametrize(
     ("text", "warning"),
     [

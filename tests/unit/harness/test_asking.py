@@ -239,7 +239,7 @@ def test_questions_are_put_within_what_policy_allows(tmp_path, policy):
     assert made.scopes == ("once", "session", "30m", "project")
     assert (made.session, made.project) == ("s", str(tmp_path))
     likeness = made.liken(ExecRequest("rm -rf build", "/workspace", 5.0))
-    assert "runs rm -rf build" in likeness.effects
+    assert "destructive: deletes a whole tree: build" in likeness.effects
 
 
 def test_late_answers_are_recorded_once(desk):

@@ -124,4 +124,4 @@ def test_the_answer_an_ask_needs_depends_on_its_marks():
     """A blanket yes, a remembered yes and a yes to this very call differ."""
     assert "--yolo does not" in answer_needed(Decision("ask", "r", "l", "x", unyielding=True))
     assert "each time" in answer_needed(Decision("ask", "r", "l", "x", always=True))
-    assert "session" in answer_needed(Decision("ask", "r", "l", "x"))
+    assert "approvals.scopes" in answer_needed(Decision("ask", "r", "l", "x"))

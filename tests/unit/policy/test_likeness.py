@@ -1,12 +1,17 @@
 """Effects in plain words, acts that can be told again, and patterns."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from orchestrator.config.assets import asset
 from orchestrator.policy.acts import acts_of
+from orchestrator.policy.evaluate import evaluate
 from orchestrator.policy.layer import BoxPaths
-from orchestrator.policy.likeness import SHOWN, liken
+from orchestrator.policy.likeness import MAX_LINE, SHOWN, liken
+from orchestrator.policy.load import load_policy
 from orchestrator.policy.pattern import pattern_of, plain_line
-from orchestrator.schema.likeness import Act, Line, repeats
+from orchestrator.schema.likeness import FREE_WORD, Act, Line, repeats
 from orchestrator.schema.request import (
     EditRequest,
     ExecRequest,
@@ -35,6 +40,19 @@ def test_effects_say_what_runs_writes_reads_and_risks():
     assert "writes /workspace/sub/log" in effects
     assert "reads /home/agent/.ssh/id_rsa" in effects
     assert any(line.startswith("destructive: ") for line in effects)
+
+
+def test_effect_does_not_repeat_the_command():
+    """One plain command is told by what is risky of it; anything more by its parts, quoted."""
+    assert of("git push origin main").effects == ("publishes: sends commits to another repository",)
+    assert of("echo 'a b' '<one word>'; ls").effects[0] == "runs echo 'a b' '<one word>'"
+
+
+def test_long_effect_is_cut_and_says_so():
+    """The command is shown whole above it."""
+    effect = of(f"ls; echo {'x' * 500}").effects[1]
+
+    assert effect == "runs echo " + "x" * (MAX_LINE - 10) + " … 310 characters more"
 
 
 def test_long_list_of_effects_ends_in_a_count():
@@ -162,10 +180,40 @@ def test_other_requests_are_told_too():
     assert liken(BOX, ReadRequest("/workspace/a")).effects == ("reads /workspace/a",)
     assert liken(BOX, GrepRequest("x", "/workspace")).effects == ("searches below /workspace",)
     start = liken(BOX, ProcessStart("npm start", "/workspace", "web"))
-    assert start.effects == ("stays in the background as web", "runs npm start")
+    assert start.effects == ("stays in the background as web",)
     typed = liken(BOX, ProcessInput("db", "drop table x;", command="psql"))
     assert typed.effects == ("types into the process db: psql",)
     assert repeats(
         liken(BOX, ProcessInput("db", "drop  table x;\n", command="psql")).acts, typed.acts
     )
     assert liken(BOX, ProcessList()).effects == ("process list",)
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=300, deadline=None)
+def test_any_text_can_be_likened(text):
+    """A question is never lost over how the command is written."""
+    likeness = of(text)
+
+    assert all(isinstance(effect, str) for effect in likeness.effects)
+    if likeness.pattern is not None:
+        assert likeness.line is not None
+        assert likeness.pattern.covers(likeness.line)
+
+
+DEFAULT = load_policy(["default"], search=asset("policies"), user_file=None)
+
+
+@given(st.from_regex(FREE_WORD, fullmatch=True))
+@settings(max_examples=150, deadline=None)
+def test_word_in_the_free_place_changes_no_verdict(word):
+    """What a wider yes covers is asked about for the same reason, and never denied or graver."""
+    decision = evaluate(
+        DEFAULT, ExecRequest(f"git push origin {word}", "/workspace", 5.0), tool="bash"
+    )
+
+    assert (decision.effect, decision.rule, decision.risks) == (
+        "ask",
+        "risk:publishes",
+        ("publishes",),
+    )

@@ -65,6 +65,7 @@ def test_pattern_covers_its_own_length_words_and_place():
     pattern = Pattern(("git", "push", None), "/w")
 
     assert pattern.text == "git push <one word>"
+    assert Pattern(("git", "<one word>", None), "/w").text == "git '<one word>' <one word>"
     assert not pattern.covers(Line(("git", "push", "a", "b"), "/w"))
     assert not pattern.covers(Line(("git", "pull", "a"), "/w"))
     assert not pattern.covers(Line(("git", "push", "a"), "/w/sub"))
