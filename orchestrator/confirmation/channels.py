@@ -15,6 +15,8 @@ import anyio
 
 from orchestrator.confirmation.gate import Answer, Question, utc_now
 
+Announce = Callable[[Question], Coroutine[Any, Any, None]]
+"""Tells a person that a question waits."""
 CLOSE_S = 3.0
 """How long a channel may take to hear that another one was faster."""
 
@@ -43,7 +45,7 @@ class RacingConfirmer:
         channels: Sequence[Channel],
         *,
         note: Callable[[str], None],
-        announce: Callable[[Question], Coroutine[Any, Any, None]] | None = None,
+        announce: Announce | None = None,
     ) -> None:
         """``note`` is told of channels that drop out; ``announce`` that a question waits."""
         self._channels = tuple(channels)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import anyio
 from anyio import to_thread
 
-from orchestrator.confirmation.channels import ChannelLostError
-from orchestrator.confirmation.gate import Answer, Question, utc_now
+from orchestrator.confirmation.channels import Announce, ChannelLostError
+from orchestrator.confirmation.gate import Answer, Confirmer, Question, utc_now
 from orchestrator.confirmation.inbox import Inbox
 from orchestrator.errors import ApprovalError
 
@@ -47,16 +48,27 @@ class InboxChannel:
 
 
 class KeepingConfirmer:
-    """Nobody is there: the question is kept for whoever comes, and the answer now is no."""
+    """Where nobody answers, the question is kept for whoever comes, and the answer now is no."""
 
-    def __init__(self, inbox: Inbox, *, note: Callable[[str], None], reason: str) -> None:
-        """``reason`` is what the model would be told."""
+    def __init__(
+        self,
+        otherwise: Confirmer,
+        inbox: Inbox,
+        *,
+        note: Callable[[str], None],
+        announce: Announce | None = None,
+    ) -> None:
+        """Ask ``otherwise`` first; ``announce`` tells of a question that nobody was asked."""
+        self._otherwise = otherwise
         self._inbox = inbox
         self._note = note
-        self._reason = reason
+        self._announce = announce
 
-    async def ask(self, question: Question, *, timeout_s: float) -> Answer:  # noqa: ARG002 - the Protocol's form
-        """Keep the question and return no by ``nobody``; ``unaskable`` where it cannot be kept whole."""
+    async def ask(self, question: Question, *, timeout_s: float) -> Answer:
+        """Return the answer; ``nobody`` where the question is kept, ``unaskable`` where it cannot be."""
+        answer = await self._otherwise.ask(question, timeout_s=timeout_s)
+        if answer.by not in {"nobody", "timeout"}:
+            return answer
         if question.session:
             try:
                 await to_thread.run_sync(self._inbox.put, question)
@@ -64,7 +76,9 @@ class KeepingConfirmer:
                 return Answer(yes=False, by="unaskable", reason=error.message)
             self._note(how_to_answer(question))
             self._note(f"then: glovebox run --resume {question.session}")
-        return Answer(yes=False, by="nobody", reason=self._reason)
+            if self._announce is not None and answer.by == "nobody":
+                await self._announce(question)
+        return replace(answer, by="nobody")
 
 
 def how_to_answer(question: Question) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from orchestrator.confirmation.answers import (
-    NOBODY_REASON,
     BlanketConfirmer,
     NobodyConfirmer,
     load_answers,
@@ -43,16 +42,22 @@ def _answering(options: RunOptions, person: Channel | None, desk: Desk) -> Confi
                 f"--approve {approve}: expected ask, deny or an answers file, found no such file"
             )
         return load_answers(path, exact_only=desk.exact_only)
+    asking = _people(approve, person, desk)
+    if options.on_ask == "deny":
+        return asking
+    announce = desk.notice.tell if desk.notice else None
+    return KeepingConfirmer(asking, desk.inbox, note=desk.note, announce=announce)
+
+
+def _people(approve: str | None, person: Channel | None, desk: Desk) -> Confirmer:
+    """Return everybody who can be reached now; without anybody, and without a wish to wait, nobody."""
     there = [channel for channel in (person, desk.webhook) if channel is not None]
     if approve == "deny" or (approve is None and not there):
-        if options.on_ask == "stop":
-            return KeepingConfirmer(desk.inbox, note=desk.note, reason=NOBODY_REASON)
         return NobodyConfirmer()
     told = desk.note if person is None else None
     channels = [*there, InboxChannel(desk.inbox, note=told)]
-    racing = RacingConfirmer(
-        channels, note=desk.note, announce=desk.notice.tell if desk.notice else None
-    )
+    announce = desk.notice.tell if desk.notice else None
+    racing = RacingConfirmer(channels, note=desk.note, announce=announce)
     return LimitedConfirmer(racing, per_hour=desk.questions_per_hour)
 
 

@@ -3,12 +3,13 @@
 import anyio
 import pytest
 
+from orchestrator.confirmation.answers import NobodyConfirmer
 from orchestrator.confirmation.channels import ChannelLostError
 from orchestrator.confirmation.inbox import Inbox
 from orchestrator.confirmation.inbox_channel import InboxChannel, KeepingConfirmer
 from orchestrator.confirmation.record import MAX_SHOWN
 from orchestrator.confirmation.reply import Reply
-from tests.support.asking import START, ask, question, until_asked, yes
+from tests.support.asking import START, Someone, ask, no, question, until_asked, yes
 
 
 def test_answer_for_a_question_before_there_is_a_session_counts(tmp_path):
@@ -49,7 +50,7 @@ def test_content_that_is_too_long_drops_the_channel(tmp_path):
 def test_question_without_a_session_is_not_kept_for_a_stopped_run(tmp_path):
     """There is no run that would go on with it."""
     inbox = Inbox(tmp_path / "q")
-    keeper = KeepingConfirmer(inbox, note=lambda _: None, reason="nobody")
+    keeper = KeepingConfirmer(NobodyConfirmer(), inbox, note=lambda _: None)
 
     assert ask(keeper, question(session=""))[0].by == "nobody"
     assert inbox.all() == []
@@ -58,11 +59,36 @@ def test_question_without_a_session_is_not_kept_for_a_stopped_run(tmp_path):
 def test_question_that_cannot_be_kept_whole_stops_no_run(tmp_path):
     """Nobody could ever answer it: the model is told, and can make it smaller."""
     inbox = Inbox(tmp_path / "q")
-    keeper = KeepingConfirmer(inbox, note=lambda _: None, reason="nobody")
+    keeper = KeepingConfirmer(NobodyConfirmer(), inbox, note=lambda _: None)
     (answer,) = ask(keeper, question("x" * (MAX_SHOWN + 1)))
 
     assert (answer.yes, answer.by) == (False, "unaskable")
     assert "longer than" in answer.reason
+
+
+@pytest.mark.parametrize(
+    ("otherwise", "kept", "told"),
+    [
+        (NobodyConfirmer(), "waiting", 1),
+        (Someone(no(by="timeout")), "waiting", 0),
+        (Someone(no(by="limit")), None, 0),
+        (Someone(yes()), None, 0),
+    ],
+    ids=["nobody", "too late", "limit", "answered"],
+)
+def test_question_is_kept_where_nobody_answered_it(tmp_path, otherwise, kept, told):
+    """Whoever was not there, or not in time, may be later; a person's word is a person's word."""
+    inbox, announced = Inbox(tmp_path / "q"), []
+
+    async def announce(asked):
+        announced.append(asked.id)
+
+    keeper = KeepingConfirmer(otherwise, inbox, note=lambda _: None, announce=announce)
+    (answer,) = ask(keeper, question())
+
+    assert [held.state for held in inbox.all()] == ([kept] if kept else [])
+    assert (answer.by == "nobody") is bool(kept)
+    assert len(announced) == told
 
 
 def test_lost_answer_is_the_one_that_lay_there(tmp_path):

@@ -94,6 +94,18 @@ def test_nobody_there_under_stop_keeps_the_question(tmp_path, desk):
     assert f"--resume {question().session}" in notes[1]
 
 
+def test_person_who_does_not_answer_in_time_under_stop_may_answer_later(tmp_path, desk):
+    """The run ends resumably, and the question waits as if nobody had been there."""
+    made = desk()
+    confirmer = confirmer_for(options(tmp_path, on_ask="stop"), Someone(), made)
+    (answer,) = ask(confirmer, question(), timeout_s=0.3)
+
+    assert answer.by == "nobody"
+    assert [held.state for held in made.inbox.all()] == ["waiting"]
+    made.inbox.answer(question().id, Reply(answer="yes", by="inbox", time=START))
+    assert ask(confirmer_for(options(tmp_path), None, made), question())[0].by == "inbox"
+
+
 def test_ask_without_a_terminal_waits_in_the_inbox(tmp_path, desk):
     """Who says ask, waits for somebody."""
     notes = []
