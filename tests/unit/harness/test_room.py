@@ -89,6 +89,36 @@ def test_settled_room_tells_what_changed(tmp_path, engine, options, *, paths, fr
 
 
 @pytest.mark.docker
+def test_copy_is_read_again_after_each_box(tmp_path, options, *, paths, front):
+    """What is kept of a reading ends with the next box, and holds from one box's end on."""
+    policy = policy_of(tmp_path)
+
+    async def work(room, name):
+        path = f"/workspace/{name}"
+        assert (await room.box.execute(WriteRequest(path, "x", resolved=path))).error is None
+        await room.settle(Closing.noting(front.note))
+        return {change.path for change in room.found.changes}, room.found.rest
+
+    def go_on(name):
+        return visit(
+            options(workspace="copy", resume=SESSION),
+            policy,
+            lambda room: work(room, name),
+            paths=paths,
+            front=front,
+        )
+
+    first, rest = go_on("one")
+    both, later = go_on("two")
+
+    assert first == {"one"}
+    assert both == {"one", "two"}
+    assert rest != later
+    assert rest
+    assert later
+
+
+@pytest.mark.docker
 def test_failure_inside_leaves_no_box(tmp_path, engine, options, *, paths, front):
     """Whatever happens in the room."""
 
