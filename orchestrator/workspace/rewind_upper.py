@@ -141,7 +141,11 @@ class _Builder:
         now = self.present.get(path)
         if now is None or now.seen is None or not piece.same(now):
             return False
-        info = self.upper.lstat(path)
+        try:
+            info = self.upper.lstat(path)
+        except PermissionError:
+            # In a directory that lets nobody in; its content is kept like every other.
+            return False
         if info is None or signature(info) != now.seen:
             return False
         with self.upper.parent(path) as (old_fd, name):

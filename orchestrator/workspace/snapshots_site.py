@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,8 +61,11 @@ def take_snapshot(
 
     @contextmanager
     def opened() -> Iterator[Layer]:
-        with open_tree(site.folder / "upper") as upper:
-            yield UpperLayer(upper, site.limits, snapshots.most_bytes)
+        with (
+            open_tree(site.folder / "upper") as upper,
+            closing(UpperLayer(upper, site.limits, snapshots.most_bytes)) as layer,
+        ):
+            yield layer
 
     def stands_below(path: str) -> bool:
         return host.lstat(path) is not None

@@ -6,8 +6,9 @@ import os
 import stat
 import time
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
 
 from orchestrator.workspace.node import Limits, node_type, signature
 from orchestrator.workspace.snapshots_contents import Contents
@@ -19,6 +20,8 @@ _MARKS = "user."
 """Attributes of this kind are kept: the overlay's own marks, and what the box set itself."""
 
 
+_MOST_CLOSED = 256
+"""Directories without rights for their owner that are opened; each costs a descriptor."""
 _REALTIME_COARSE = 5
 """The number of that clock on Linux, which Python does not name."""
 
@@ -28,9 +31,16 @@ def file_clock_ns() -> int:
     return time.clock_gettime_ns(_REALTIME_COARSE)
 
 
+_Opened = Callable[[str], AbstractContextManager[int]]
+
+
 @dataclass(slots=True)
 class UpperLayer:
-    """Walks without following anything; a name that changes while it is read is Moving."""
+    """Walks without following anything; a name that changes while it is read is Moving.
+
+    A program in the box may take its own rights on a name away. Such names are this user's, who
+    gives the rights back for as long as the layer is open; what is kept is the mode they had.
+    """
 
     tree: Tree
     limits: Limits
@@ -38,6 +48,12 @@ class UpperLayer:
     """A larger file's content is not kept."""
     now_ns: int = field(default_factory=file_clock_ns)
     _kept: int = 0
+    _lent: ExitStack = field(default_factory=ExitStack)
+    _closed: int = 0
+
+    def close(self) -> None:
+        """Take back every right that was given."""
+        self._lent.close()
 
     def walk(self) -> Iterator[Met]:
         """Yield the root and every name below."""
@@ -64,9 +80,16 @@ class UpperLayer:
                 if is_directory and not self.limits.may_enter(found.path):
                     yield _met(found.path, found.stat, lost="it is nested too deep")
                     continue
-                yield _met(found.path, found.stat)
                 if is_directory:
+                    self._open_up(found.path, found.stat.st_mode)
                     waiting.append(found.path)
+                yield _met(found.path, found.stat)
+
+    def _open_up(self, path: str, mode: int) -> None:
+        if mode & stat.S_IRWXU == stat.S_IRWXU or self._closed >= _MOST_CLOSED:
+            return
+        self._closed += 1
+        self._lent.enter_context(self.tree.lent(path, stat.S_IRWXU))
 
     def _met_again(self, path: str, lost: str) -> Met:
         info = self.tree.lstat(path)
@@ -82,14 +105,30 @@ class UpperLayer:
             if met.type == "symlink":
                 return piece_of(met, target=self.tree.read_link(met.path))
             opened = self.tree.directory if met.type == "directory" else self.tree.file
+            return self._read(met, opened, contents)
+        except OSError as err:
+            raise Moving(met.path) from err
+
+    def _read(self, met: Met, opened: _Opened, contents: Contents) -> Piece:
+        try:
             with opened(met.path) as fd:
                 return self._opened(met, fd, contents)
         except PermissionError:
-            return piece_of(
-                met, lost=f"its mode {met.seen and met.seen.mode:o} lets nobody read it"
-            )
-        except OSError as err:
-            raise Moving(met.path) from err
+            pass
+        with self.tree.lent(met.path, stat.S_IRUSR) as lent:
+            if not lent:
+                mode = met.seen and stat.S_IMODE(met.seen.mode)
+                return piece_of(met, lost=f"its mode {mode:04o} lets nobody read it")
+            with opened(met.path) as fd:
+                now = signature(os.fstat(fd))
+                if (
+                    met.seen is None
+                    or replace(met.seen, mode=now.mode, ctime_ns=now.ctime_ns) != now
+                ):
+                    raise Moving(met.path)
+                # What was lent changed its mode, and that time, for the moment.
+                piece = self._opened(replace(met, seen=now), fd, contents)
+        return replace(piece, mode=stat.S_IMODE(met.seen.mode))
 
     def _opened(self, met: Met, fd: int, contents: Contents) -> Piece:
         marks = tuple(

@@ -157,3 +157,25 @@ def test_rewind_that_is_killed_at_any_step_is_whole_or_not_begun(rewound):
 
     assert finished > 3, "most steps come after the intent is on disk"
     assert not (rewound.state / "work" / session / "upper.next").exists()
+
+
+def test_directory_that_lets_nobody_in_is_gone_back_to(world):
+    """As it was, with its mode; a run as a plain user meets what root does not."""
+    give(world.project)
+    model = world.script(
+        bash("mkdir -p s/in; echo x > s/in/f; chmod 640 s/in; chmod 0 s"),
+        bash(
+            "sleep 0.3; stat -c %a s; chmod 700 s; chmod 700 s/in; rm s/in/f; rmdir s/in s; echo y > y"
+        ),
+        {"text": "done"},
+        bash("stat -c %a s; chmod 700 s; stat -c %a s/in; chmod 700 s/in; cat s/in/f"),
+        {"text": "seen"},
+    )
+    first = world.run("run", "x", "-m", model, "--json")
+    session = world.session()
+    back = world.run("rewind", session, "1", "--files")
+    again = world.run("run", "--resume", session, "look", "-m", model, "--json")
+
+    assert first.of("tool_end")[1]["output"] == "0"
+    assert back.code == 0, back.err
+    assert again.of("tool_end")[0]["output"] == "0\n640\nx"

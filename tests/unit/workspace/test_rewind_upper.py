@@ -1,6 +1,6 @@
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -12,6 +12,9 @@ from orchestrator.workspace.snapshots_piece import Piece
 from orchestrator.workspace.snapshots_scan import scan
 from orchestrator.workspace.snapshots_upper import UpperLayer, file_clock_ns
 from orchestrator.workspace.tree import open_tree
+from tests.support.budgets import folder_on_disk
+from tests.support.plain_user import as_plain_user
+from tests.support.workspaces import give
 
 
 class Layer:
@@ -25,8 +28,11 @@ class Layer:
 
     @contextmanager
     def opened(self):
-        with open_tree(self.upper) as tree:
-            yield UpperLayer(tree, Limits(), 2**20, file_clock_ns() + 10**9)
+        with (
+            open_tree(self.upper) as tree,
+            closing(UpperLayer(tree, Limits(), 2**20, file_clock_ns() + 10**9)) as layer,
+        ):
+            yield layer
 
     def look(self):
         with self.opened() as layer:
@@ -142,3 +148,39 @@ def test_special_files_are_made_again(layer):
     layer.make(wanted)
 
     same(layer.look(), wanted)
+
+
+@pytest.fixture
+def reachable():
+    """A session's folder that a plain user gets to."""
+    with folder_on_disk() as folder:
+        yield Layer(folder)
+
+
+def test_directory_that_lets_nobody_in_is_made_again(reachable):
+    """Its contents, and its mode, whether it is still there or not."""
+    shut = reachable.upper / "shut"
+    shut.mkdir()
+    (shut / "f").write_text("inside")
+    give(reachable.folder)
+    shut.chmod(0o040)
+    wanted = as_plain_user(reachable.look)
+
+    def write():
+        (reachable.upper / "more").write_text("after")
+        reachable.make(wanted)
+
+    as_plain_user(write)
+    same(as_plain_user(reachable.look), wanted)
+    assert stat.S_IMODE(shut.stat().st_mode) == 0o040
+
+    def remove():
+        shut.chmod(0o700)
+        (shut / "f").unlink()
+        shut.rmdir()
+        reachable.make(wanted)
+
+    as_plain_user(remove)
+    same(as_plain_user(reachable.look), wanted)
+    shut.chmod(0o700)
+    assert (shut / "f").read_text() == "inside"

@@ -1,7 +1,7 @@
 import os
 import stat
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -10,6 +10,9 @@ from orchestrator.workspace.snapshots_contents import Contents
 from orchestrator.workspace.snapshots_scan import Moving, changed, scan
 from orchestrator.workspace.snapshots_upper import UpperLayer, file_clock_ns
 from orchestrator.workspace.tree import open_tree
+from tests.support.budgets import folder_on_disk
+from tests.support.plain_user import as_plain_user
+from tests.support.workspaces import give
 
 
 @pytest.fixture
@@ -33,7 +36,9 @@ def contents(tmp_path):
 def layer(root, *, later_ns=10**9, most_bytes=2**30, limits=None):
     """Open the layer as if a second had gone by since the last write."""
     with open_tree(root) as tree:
-        yield UpperLayer(tree, limits or Limits(), most_bytes, file_clock_ns() + later_ns)
+        made = UpperLayer(tree, limits or Limits(), most_bytes, file_clock_ns() + later_ns)
+        with closing(made):
+            yield made
 
 
 def look(root, known, contents, **more):
@@ -157,3 +162,57 @@ def test_contents_are_bounded_together(upper, contents):
     lost = [path for path, piece in found.items() if piece.lost]
     assert len(lost) == 3
     assert sum(contents.sizes().values()) <= 301
+
+
+@pytest.fixture
+def reachable():
+    """An upper directory that a plain user gets to, with names whose owner shut himself out."""
+    with folder_on_disk() as folder:
+        (folder / "upper" / "shut" / "inner").mkdir(parents=True)
+        (folder / "upper" / "shut" / "inner" / "f").write_text("deep")
+        (folder / "upper" / "half").mkdir()
+        (folder / "upper" / "half" / "f").write_text("half")
+        (folder / "upper" / "f").write_text("mine")
+        give(folder)
+        for path, mode in SHUT.items():
+            (folder / "upper" / path).chmod(mode)
+        yield folder
+
+
+SHUT = {"shut/inner": 0o000, "shut": 0o300, "half": 0o640, "f": 0o000}
+
+
+def test_what_lets_nobody_in_is_kept_all_the_same(reachable):
+    """A program in the box shut it, as the same user that looks; it stays as shut as it was."""
+    upper, contents = reachable / "upper", Contents(reachable / "contents")
+    found = as_plain_user(lambda: look(upper, {}, contents))
+    again = as_plain_user(lambda: look(upper, found, contents))
+
+    assert [piece.lost for piece in found.values() if piece.lost] == []
+    assert {path: found[path].mode for path in SHUT} == SHUT
+    assert all(contents.has(found[path].sha256) for path in ("shut/inner/f", "half/f", "f"))
+    assert changed(found, again) == {}
+    assert {path: stat.S_IMODE((upper / path).stat().st_mode) for path in SHUT} == SHUT
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_what_is_somebody_elses_stays_shut(reachable):
+    """Nothing is done to it, and why it is not kept is said."""
+    theirs = reachable / "upper" / "theirs"
+    theirs.mkdir(mode=0o700)
+    os.chown(theirs, 4242, 4242)
+    found = as_plain_user(lambda: look(reachable / "upper", {}, Contents(reachable / "contents")))
+
+    assert "lets nobody" in found["theirs"].lost
+    assert stat.S_IMODE(theirs.stat().st_mode) == 0o700
+
+
+def test_mode_that_changes_meanwhile_is_not_put_back(upper):
+    """A program in the box has its way."""
+    (upper / "d").chmod(0o300)
+    with layer(upper) as opened:
+        for met in opened.walk():
+            if met.path == "d/file":
+                (upper / "d").chmod(0o711)
+
+    assert stat.S_IMODE((upper / "d").stat().st_mode) == 0o711
