@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
@@ -96,6 +97,8 @@ async def _work(
     """Run the loop; a failure becomes data, so that the session still ends in order."""
     try:
         with scope:
+            # A signal that came on the way up counts before anything is done.
+            await anyio.lowlevel.checkpoint()
             return await session.loop.run(), None
     except GloveboxError as error:
         return None, error

@@ -100,6 +100,24 @@ def chain_of(paths, session, kind):
     return [record["body"] for record in map(json.loads, lines) if record["type"] == kind]
 
 
+@pytest.mark.docker
+@pytest.mark.usefixtures("engine")
+def test_signal_on_the_way_up_stops_the_run_before_it_begins(options, paths, front):
+    """A start may take long, a build for one: whoever stopped it meanwhile meant the run."""
+
+    class Stopping(type(front)):
+        def note(self, text):
+            super().note(text)
+            if "no diff" in text:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+    stopping = Stopping()
+    end = run(options({"text": "said"}, workspace="bind"), paths, stopping)
+
+    assert any("no diff" in note for note in stopping.notes)
+    assert (end.status, end.exit_code, end.answer) == ("interrupted", 143, "")
+
+
 @SDK_LEAVES
 @pytest.mark.docker
 @pytest.mark.usefixtures("engine")
