@@ -16,8 +16,9 @@ from typing import Protocol
 from orchestrator.errors import BoxError
 from orchestrator.sandbox.frames import BULK, PING, Decoder, Frame, Outbox, encode
 
-READ_SIZE = 65_536
-"""Bytes; the C library maps memory anew for each larger buffer, which takes as long as a read."""
+READ_SIZE = 96 * 1024
+"""Bytes: a frame and more. The C library maps memory anew for each buffer of 128 KiB and up, which
+takes longer than to read a short message."""
 
 OnFrame = Callable[[Frame], None]
 OnEnd = Callable[[BoxError], None]

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from frames import Frame
     from loop import Loop
 
-READ_SIZE = 65_536
-"""Bytes; the C library maps memory anew for each larger buffer, which takes as long as a read."""
+READ_SIZE = 96 * 1024
+"""Bytes: a frame and more. The C library maps memory anew for each buffer of 128 KiB and up, which
+takes longer than to read a short message."""
 
 
 class Link:
