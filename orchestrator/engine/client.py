@@ -6,10 +6,11 @@ import os
 import socket
 import struct
 import sys
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
@@ -37,8 +38,19 @@ DEFAULT_URL = "unix:///var/run/docker.sock"
 
 _CONNECT_TIMEOUT_S = 10
 _GLANCE_S = 0.2
+_HOLDS_S = 2.0
+"""How long an engine's answer about itself is taken to hold: a start asks in several places."""
 _CALL_TIMEOUT_S = 60
 """Long enough for a slow disk to create a container; streams switch it off themselves."""
+
+
+@dataclass(slots=True)
+class _Told:
+    """What an engine last said of itself, and when."""
+
+    info: EngineInfo | None = None
+    at: float = 0.0
+    """By the monotonic clock, of the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +63,16 @@ class Engine:
     """Where it answers, as the docker command writes it."""
     same_machine: bool
     """True where it listens on a local socket in this very machine or container."""
+    _told: _Told = field(default_factory=_Told, compare=False, repr=False)
 
     def info(self) -> EngineInfo:
-        """Ask the engine what it is and what it can do."""
+        """Ask the engine what it is and what it can do, unless it was asked a moment ago."""
+        now, told = time.monotonic(), self._told
+        if told.info is None or now - told.at > _HOLDS_S:
+            told.info, told.at = self._ask(), now
+        return told.info
+
+    def _ask(self) -> EngineInfo:
         # Side by side: for either answer an engine starts two programs.
         with translated("ask the engine about itself"), ThreadPoolExecutor(1) as beside:
             asked = beside.submit(copy_context().run, self.api.version)

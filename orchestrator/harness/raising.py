@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from anyio import to_thread
 
 from orchestrator.config.paths import Paths
+from orchestrator.engine.beside import beside
 from orchestrator.engine.client import Engine
+from orchestrator.engine.layers import BoxImage
 from orchestrator.harness.box_spec import require_posture
 from orchestrator.harness.image_uses import note_use
 from orchestrator.harness.images import box_image, with_source
@@ -50,13 +52,15 @@ class Raising:
             plan.options, plan.policy, paths=self.paths, engine=self.engine, note=self.note
         )
         wanted = plan.workspace()
-        tenant = await to_thread.run_sync(lambda: luggage.tenant(wanted, prepared))
-        ids = (tenant.uid, tenant.gid)
-        image = await to_thread.run_sync(
-            lambda: box_image(
-                self.engine, plan.image, sandbox=plan.policy.sandbox, ids=ids, note=self.note
-            )
-        )
+        ids = (prepared.uid, prepared.gid)
+
+        def find_image() -> BoxImage:
+            sandbox = plan.policy.sandbox
+            return box_image(self.engine, plan.image, sandbox=sandbox, ids=ids, note=self.note)
+
+        async with beside(lambda: luggage.tenant(wanted, prepared)) as packing:
+            image = await to_thread.run_sync(find_image)
+            tenant = await packing
         spec = replace(plan.box(tenant, image=image.name), owner=owner)
         box = await self.lifecycle.start(spec)
         if prepared.mode == "copy":

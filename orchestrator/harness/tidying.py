@@ -1,4 +1,4 @@
-"""Removes what dead runs left while the new session already starts: nobody waits for it."""
+"""Removes what dead runs left while the new session already works: nobody waits for it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,23 @@ from orchestrator.errors import GloveboxError
 from orchestrator.sandbox.driver import Lifecycle
 from orchestrator.schema.terminal_text import escape_terminal
 
+REST_S = 0.5
+"""A session has its first steps before it: the engine answers either of them one by one."""
+
 
 @asynccontextmanager
 async def tidying(
     lifecycle: Lifecycle, note: Callable[[str], None], after: Callable[[], object]
 ) -> AsyncIterator[None]:
-    """Reap beside whatever is done inside; over when the block is. A failure is only told.
+    """Reap beside whatever is done inside; over soon after the block is. A failure is only told.
 
     ``after`` blocks, and removes what can go once the dead boxes are gone.
     """
+    ended = anyio.Event()
 
     async def reap() -> None:
+        with anyio.move_on_after(REST_S):
+            await ended.wait()
         try:
             await lifecycle.reap()
             await to_thread.run_sync(after)
@@ -35,5 +41,6 @@ async def tidying(
     try:
         yield
     finally:
+        ended.set()
         with anyio.CancelScope(shield=True):
             await sweep

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,6 +16,7 @@ from anyio import to_thread
 
 from orchestrator.config.assets import asset
 from orchestrator.engine.base_image import present_image
+from orchestrator.engine.beside import beside
 from orchestrator.engine.client import Engine
 from orchestrator.engine.containers import (
     attach,
@@ -87,7 +88,7 @@ class DockerLifecycle:
         """Create and start the box; returns when its tool server is ready."""
         # Asked for each: the engine may have been restarted since, or be a newer one by now. But
         # while it answers, what it said last time serves to create the box.
-        async with _beside(self._engine.info) as asking:
+        async with beside(self._engine.info) as asking:
             if self._info is not None:
                 with suppress(_OutdatedError):
                     return await self._start(spec, self._info, asking)
@@ -209,7 +210,7 @@ class DockerLifecycle:
         hello = hello_bytes(
             spec, image.environment, token=connection.token, has_socket=directory is not None
         )
-        async with _beside(lambda: told_of(info, spec, digest=digest, image=image)) as telling:
+        async with beside(lambda: told_of(info, spec, digest=digest, image=image)) as telling:
             ready = await self._bring_up(spec.session, hello, directory)
             facts = await telling | told_by(ready)
         if info.local and not shows_limits(info, spec):
@@ -259,27 +260,12 @@ class DockerLifecycle:
         await _threaded(lambda: remove_container(self._engine, container))
 
 
-@asynccontextmanager
-async def _beside(work: Callable[[], T]) -> AsyncIterator[Awaitable[T]]:
-    """Run what blocks in a thread while the body goes on, which may await it; over at the end."""
-    running = asyncio.ensure_future(_threaded(work))
-    answer = asyncio.shield(running)
-    try:
-        yield answer
-    finally:
-        with anyio.CancelScope(shield=True):
-            await asyncio.wait([running])
-        for future in (running, answer):
-            # Whoever wanted it has had it, or has failed by something else before.
-            _failed(future)
-
-
 async def _threaded(work: Callable[[], T]) -> T:
     """Run what blocks in a thread; a cancelled caller still waits, so that nothing is lost."""
     return await to_thread.run_sync(work)
 
 
-def _failed(done: asyncio.Future[Any]) -> bool:
+def _failed(done: asyncio.Future[None]) -> bool:
     return done.cancelled() or done.exception() is not None
 
 

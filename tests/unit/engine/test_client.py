@@ -183,6 +183,14 @@ def test_engine_with_this_kernel_on_this_machine_is_local(engine, scripted_engin
     assert engine.info().local
 
 
+def test_engine_is_asked_once_for_one_start(engine, scripted_engine):
+    """Several places of it want to know, within a moment."""
+    scripted_engine.say("GET /info", (200, {"KernelVersion": "6.1"}), (200, {}))
+
+    assert engine.info() == engine.info()
+    assert scripted_engine.asked.count("GET /info") == 1
+
+
 def test_engine_that_ended_is_gone(tmp_path):
     """A glance at its socket tells, whether the file is still there or not."""
     path = tmp_path / "engine.sock"
