@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import sys
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,9 +16,10 @@ import typer
 
 from orchestrator.cli.review import review_end
 from orchestrator.cli.run_io import RunIo, open_io
-from orchestrator.config.paths import paths_from
+from orchestrator.config.paths import Paths, paths_from
 from orchestrator.config.settings import Settings, load_settings
 from orchestrator.errors import ConfigError, UsageError
+from orchestrator.harness.newcomer import Newcomer
 from orchestrator.harness.options import LimitOptions, OnAsk, RunOptions, WorkspaceMode
 from orchestrator.harness.preview import parse_preview
 from orchestrator.harness.run import RunEnd, run_session
@@ -25,6 +27,7 @@ from orchestrator.policy.units import parse_duration
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.tools.registry import builtin_tools
 
+DEFAULT_POLICY = Settings().policy
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 Approve = Annotated[
@@ -136,6 +139,8 @@ def run(
         previews=tuple(parse_preview(port, None) for port in preview or []),
     )
     io = open_io(quiet=print_only, json_events=json_events, bell=settings.approvals.bell)
+    if not policy and settings.policy == DEFAULT_POLICY and not (resume or resume_latest):
+        options = replace(options, policies=_for_newcomer(options, paths, io))
     end = anyio.run(partial(run_session, options, settings, paths, front=io))
     told = _answer(end, io, copy_to=output_last_message)
     code = end.exit_code or told
@@ -145,6 +150,17 @@ def run(
         return code
     reviewed = review_end(paths, end.session, io, apply_now=apply_changes)
     return code or reviewed
+
+
+def _for_newcomer(options: RunOptions, paths: Paths, io: RunIo) -> tuple[str, ...]:
+    """Return the policies for a directory that may be new here."""
+    person = io.person() if options.approve in {None, "ask"} else None
+    newcomer = Newcomer(paths, person, _unsaid if io.quiet else io.note)
+    return anyio.run(newcomer.policies, options.directory, options.policies)
+
+
+def _unsaid(text: str) -> None:
+    """Say nothing: ``--print`` is the answer alone."""
 
 
 def _answer(end: RunEnd, io: RunIo, *, copy_to: Path | None) -> int:

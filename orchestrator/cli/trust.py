@@ -36,11 +36,18 @@ def trust(
     yes: Annotated[
         str | None, typer.Option(help="Answer yes for exactly this digest.", metavar="DIGEST")
     ] = None,
+    vouch: Annotated[
+        bool | None,
+        typer.Option("--vouch/--distrust", help="Say whether you vouch for what is in it."),
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="List all answers.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Forget the project's answers.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
 ) -> int:
-    """Say whether a project's own policy and image are as you know them.
+    """Say whether a project, its own policy and its image are as you know them.
+
+    --vouch and --distrust answer beforehand whether what is in the directory is a stranger's: for
+    those, sessions are held under the policy untrusted-repo.
 
     Shows .glovebox/policy.yaml, or what changed in it, and then the Dockerfile or
     devcontainer.json, what goes in and its digest. Answers are kept on this machine. Exit code 0
@@ -55,6 +62,9 @@ def trust(
     if revoke:
         count = TrustStore(paths).revoke(project)
         typer.echo(json.dumps({"forgotten": count}) if as_json else f"{count} forgotten")
+        return 0
+    if vouch is not None:
+        _tell(TrustStore(paths).vouch(project, yes=vouch, by="flag"), as_json=as_json)
         return 0
     options = RunOptions(None, project, "", policies=tuple(policy or ("default",)), image=image)
     io = open_io(quiet=False, json_events=False)
@@ -81,6 +91,8 @@ def _tell(answer: TrustAnswer, *, as_json: bool) -> None:
         typer.echo(json.dumps(answer.model_dump(exclude={"text"})))
     elif answer.kind == "policy":
         typer.echo(f"{answer.answer} {answer.digest} {escape_terminal(answer.what)}")
+    elif answer.kind == "project":
+        typer.echo(f"{answer.answer} {escape_terminal(answer.what)}")
     else:
         typer.echo(f"{answer.answer} {answer.digest}")
 

@@ -1,4 +1,4 @@
-"""What a person said about a project's image and policy, in the host's state, never in the repository.
+"""What a person said about a project, its image and its policy, in the host's state, never in the repository.
 
 An answer holds for exactly the inputs it was given for; change one byte and the question comes again.
 """
@@ -32,7 +32,7 @@ class TrustAnswer(BaseModel):
     by: str
     time: str
     """When, in UTC."""
-    kind: Literal["image", "policy"] = "image"
+    kind: Literal["image", "policy", "project"] = "image"
     """What was asked about."""
     text: str = ""
     """What was said yes to, where a later change is shown as a difference."""
@@ -79,6 +79,25 @@ class TrustStore:
             if (each.digest, each.kind) != (digest, "image")
         )
         self._save(project, (*old, answer))
+        return answer
+
+    def vouched(self, project: Path) -> bool | None:
+        """Say whether a person vouches for what is in the directory; None: nobody was asked."""
+        found = [each for each in self._load(project).answers if each.kind == "project"]
+        return found[-1].answer == "yes" if found else None
+
+    def vouch(self, project: Path, *, yes: bool, by: str) -> TrustAnswer:
+        """Keep whether a person vouches for the directory, in place of an older word."""
+        answer = TrustAnswer(
+            digest="",
+            what="the directory",
+            answer="yes" if yes else "no",
+            by=by,
+            time=now(),
+            kind="project",
+        )
+        others = (each for each in self._load(project).answers if each.kind != "project")
+        self._save(project, (*others, answer))
         return answer
 
     def pinned(self, project: Path) -> TrustAnswer | None:

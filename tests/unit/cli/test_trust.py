@@ -57,6 +57,22 @@ def test_without_a_terminal_all_is_shown_that_a_person_would_see(world):
     assert "there is nobody to ask" in refused.err
 
 
+def test_word_about_the_directory_is_kept_listed_and_forgotten(world):
+    """Given beforehand, it decides the policy of a session without a flag."""
+    said = world.run("trust", ".", "--distrust", "--json")
+    listed = json.loads(world.run("trust", "--list", "--json").out)
+    model = world.script({"text": "done"})
+    under = world.run("run", "hi", "-m", model, "--json").of("session_start")[0]["policy"]["name"]
+    named = world.run("run", "hi", "-m", model, "--json", "--policy", "default")
+    world.run("trust", ".", "--revoke")
+
+    assert json.loads(said.out)["answer"] == "no"
+    assert [answer["kind"] for answer in listed[0]["answers"]] == ["project"]
+    assert under == "untrusted-repo"
+    assert named.of("session_start")[0]["policy"]["name"] == "default"
+    assert json.loads(world.run("trust", "--list", "--json").out) == []
+
+
 def test_other_digest_is_refused(world):
     """What was seen is not what is there."""
     ended = world.run("trust", "--yes", "sha256:0")
