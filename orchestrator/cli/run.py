@@ -140,7 +140,7 @@ def run(
     )
     io = open_io(quiet=print_only, json_events=json_events, bell=settings.approvals.bell)
     if not policy and settings.policy == DEFAULT_POLICY and not (resume or resume_latest):
-        options = replace(options, policies=_for_newcomer(options, paths, io))
+        options = _for_newcomer(options, paths, io)
     end = anyio.run(partial(run_session, options, settings, paths, front=io))
     told = _answer(end, io, copy_to=output_last_message)
     code = end.exit_code or told
@@ -152,15 +152,13 @@ def run(
     return code or reviewed
 
 
-def _for_newcomer(options: RunOptions, paths: Paths, io: RunIo) -> tuple[str, ...]:
-    """Return the policies for a directory that may be new here."""
+def _for_newcomer(options: RunOptions, paths: Paths, io: RunIo) -> RunOptions:
+    """Return the options with the policies for a directory that may be new here."""
     person = io.person() if options.approve in {None, "ask"} else None
-    newcomer = Newcomer(paths, person, _unsaid if io.quiet else io.note)
-    return anyio.run(newcomer.policies, options.directory, options.policies)
-
-
-def _unsaid(text: str) -> None:
-    """Say nothing: ``--print`` is the answer alone."""
+    remarks: list[str] = []
+    newcomer = Newcomer(paths, person, remarks.append)
+    policies = anyio.run(newcomer.policies, options.directory, options.policies)
+    return replace(options, policies=policies, remarks=() if io.quiet else tuple(remarks))
 
 
 def _answer(end: RunEnd, io: RunIo, *, copy_to: Path | None) -> int:

@@ -52,4 +52,6 @@ class RunOptions:
     """Whether git in the box commits under the name and address of the host's git."""
     previews: tuple[PreviewSpec, ...] = ()
     """Ports of the box to be reached from the host's loopback."""
+    remarks: tuple[str, ...] = ()
+    """What the person is told once the session has begun; safe text."""
     tools: tuple[str, ...] = ("read", "write", "edit", "bash")

@@ -7,7 +7,7 @@ needs through its constructor. Whatever fails on the way up, all that was opened
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -123,7 +123,7 @@ async def open_session(
         begin_record(record, policy, room, model=model.info.id, project=project)
         stack.callback(record_late, desk, record.session, record.audit)
         await stack.enter_async_context(signed_in_time(record.audit))
-        tell_warnings(front, record)
+        tell_warnings(front, record, options.remarks)
         files = FileHistory(room.workspace)
         history = await stack.enter_async_context(open_history(files, observe, record.moment))
         parts = _Parts(options, policy, tools, model, record, room, history, output, observe)
@@ -198,8 +198,10 @@ async def _mend(record: Record, paths: Paths, front: FrontDoor) -> None:
         front.note(escape_terminal(mended))
 
 
-def tell_warnings(front: FrontDoor, record: Record) -> None:
-    """Say what reading an old session file had to mend."""
+def tell_warnings(front: FrontDoor, record: Record, remarks: Iterable[str] = ()) -> None:
+    """Say what the start left to be said, and what reading an old session file had to mend."""
+    for remark in remarks:
+        front.note(remark)
     for warning in record.warnings:
         front.note(escape_terminal(warning))
 
