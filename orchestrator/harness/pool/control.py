@@ -15,8 +15,6 @@ from orchestrator.harness.pool.spawn import is_running, log_path
 LOOK_S = 0.05
 END_S = 60.0
 """A pool waits until the engine has removed its boxes."""
-START_S = 20.0
-"""A pool loads its program before it listens."""
 
 
 def pools(directory: Path) -> list[dict[str, Any]]:
@@ -40,24 +38,25 @@ def end_pools(directory: Path, *, only: Path | None = None) -> list[dict[str, An
 def wait_ready(directory: Path, pool: str, *, seconds: float) -> dict[str, Any]:
     """Return a pool's status once a box waits in it or none can be made.
 
-    Raises BoxError with the pool's last words where it ended instead.
+    Raises BoxError with the pool's last words where it ended instead, and where it does not answer
+    within ``seconds``.
     """
     began = time.monotonic()
     path = socket_path(directory, pool)
-    seen = False
     while True:
         status = _status(path)
         waited = time.monotonic() - began
         if status is not None and (status["ready"] or status["trouble"] or waited > seconds):
             return status
-        seen = seen or status is not None
-        ended = seen or waited > START_S or not is_running(directory, pool)
-        if status is None and ended:
-            # Its last words come after it has tidied up.
-            _wait_gone(directory / f"{pool}.lock")
+        if status is None and not is_running(directory, pool):
             words = log_path(directory, pool)
             said = words.read_text("utf-8", "replace")[-2000:].strip() if words.exists() else ""
             raise BoxError(f"pool: it ended before a box was ready: {said or 'no word of why'}")
+        if waited > seconds:
+            raise BoxError(
+                f"pool: it did not answer within {seconds:.0f} s",
+                hint="`glovebox pool status` tells whether it does later",
+            )
         time.sleep(LOOK_S)
 
 

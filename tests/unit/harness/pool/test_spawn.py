@@ -62,7 +62,7 @@ def test_pool_that_ends_at_once_leaves_its_words(options, paths, environ):
     home = {**environ, "HOME": str(project)}
     name = start_pool(options(), paths, home, size=1, idle_s=60)
 
-    with pytest.raises(BoxError, match=f"pool {project}"):
+    with pytest.raises(BoxError, match=f"ended before a box was ready.*pool {project}"):
         wait_ready(pool_directory(environ), name, seconds=60)
 
     assert "home directory" in log_path(pool_directory(environ), name).read_text()
