@@ -53,9 +53,17 @@ def test_the_case_file_of_the_manual_holds(shipped):
     assert run_cases(shipped("default"), cases).failed == ()
 
 
+def test_the_settings_on_started_programs_load(load):
+    """What the page shows of the record means what it says."""
+    policy = load(p=_block("exec_record"))
+
+    assert policy.sandbox.exec_record
+    assert policy.unexpected == "end"
+
+
 def test_every_block_of_the_manual_is_checked():
     """A new example needs a test here."""
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) == 4
 
 
 @pytest.mark.parametrize(
