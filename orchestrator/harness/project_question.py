@@ -11,7 +11,7 @@ from orchestrator.harness.project_policy import ProjectPolicy, keep_policy, unkn
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.ids import digest_of
 
-TOOL = "this project's own policy, as it is now"
+TOOL = "this project under its own rules, as they are now"
 
 
 async def settle_project_policies(

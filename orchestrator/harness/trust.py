@@ -120,7 +120,10 @@ class TrustStore:
 
     def unpin(self, project: Path) -> None:
         """Forget the yes to a project's own policy."""
-        self._save(project, self._without_pin(project))
+        if left := self._without_pin(project):
+            self._save(project, left)
+        else:
+            self._file(project).unlink(missing_ok=True)
 
     def _without_pin(self, project: Path) -> tuple[TrustAnswer, ...]:
         return tuple(each for each in self._load(project).answers if each.kind != "policy")

@@ -193,6 +193,21 @@ def test_every_command_that_judges_refuses_beside_a_tampered_layer(world, machin
     assert "/etc/glovebox/org.yaml:1: changed since it was signed" in ended.err
 
 
+def test_doctor_tells_what_is_installed_and_whether_it_holds(world, machine):
+    """An administrator sees it without starting anything."""
+    machine.install(text=ORG, serial=3)
+    well = json.loads(machine.run(world, "doctor", "--quick", "--json").out)
+    machine.put("org", "limits: {steps: 9999}")
+    ill = json.loads(machine.run(world, "doctor", "--quick", "--json").out)
+    found, spoilt = (
+        next(row for row in report["checks"] if row["name"] == "policy") for report in (well, ill)
+    )
+
+    assert (found["status"], spoilt["status"]) == ("ok", "fail")
+    assert found["found"].startswith(f"org serial 3, key {machine.public.id}")
+    assert "changed since it was signed" in spoilt["found"]
+
+
 def test_shell_refuses_beside_a_tampered_layer(world, machine):
     """It needs a terminal, so it is tried on one."""
     machine.install(text=ORG)

@@ -162,3 +162,33 @@ def test_a_case_file_that_cannot_be_read_is_an_error(glovebox, tmp_path):
 def test_schema_is_json(glovebox):
     """Editors read it from stdout."""
     assert "commands" in json.loads(glovebox("policy", "schema").stdout)["properties"]
+
+
+def test_project_s_layer_is_shown_and_explained(glovebox, written):
+    """As a run there would have it; that nobody said yes to it yet is told, and stops nothing here."""
+    written(
+        "repo/.glovebox/policy.yaml",
+        "version: 1\nname: ours\nlimits: {steps: 3}\n"
+        "commands: {rules: [{id: no-make, program: make, effect: deny}]}\n",
+    )
+    shown = glovebox("policy", "show", "--effective", "-C", "repo")
+    line = next(row for row in shown.stdout.splitlines() if row.startswith("limits.steps"))
+    explained = json.loads(glovebox("policy", "explain", "make", "-C", "repo", "--json").stdout)
+
+    assert shown.returncode == 0
+    assert line.split()[1:3] == ["3", "[project"]
+    assert "overridden: 200  [session policies/default.yaml:" in shown.stdout
+    assert "nobody has said yes to this project's own policy" in shown.stderr
+    assert (explained["effect"], explained["layer"]) == ("deny", "project")
+    assert explained["place"].endswith("repo/.glovebox/policy.yaml:4")
+    plain = glovebox("policy", "explain", "make", "--json")
+    assert json.loads(plain.stdout)["effect"] == "allow"
+
+
+def test_project_s_layer_that_loosens_is_no_layer(glovebox, written):
+    """What would start nothing is explained by nothing."""
+    written(".glovebox/policy.yaml", "version: 1\nname: ours\ntools: {bash: allow}\n")
+    refused = glovebox("policy", "explain", "ls")
+
+    assert refused.returncode == 7
+    assert "policy.yaml:3: tools.bash: allow would loosen" in refused.stderr

@@ -122,3 +122,65 @@ def test_project_without_an_image_says_so(world):
     assert (ended.code, ended.out) == (0, "")
     assert "describes no image" in ended.err
     assert world.run("trust", "nowhere").code == 2
+
+
+POLICY = "version: 1\nname: ours\nlimits: {steps: 3}\n"
+
+
+@pytest.fixture
+def ruled(world):
+    """A project with a policy of its own, and no image."""
+    (world.project / ".devcontainer.json").unlink()
+    (world.project / ".glovebox").mkdir()
+    (world.project / ".glovebox" / "policy.yaml").write_text(POLICY)
+    return world
+
+
+def answer(world, key):
+    child = pexpect.spawn(
+        str(GLOVEBOX), ["trust"], cwd=world.project, env=world.env(), encoding="utf-8", timeout=30
+    )
+    child.expect_exact("y = yes, n = no (default); kept for exactly this text: ")
+    shown = child.before
+    child.send(key + "\r")
+    child.expect(pexpect.EOF)
+    child.close()
+    return child.exitstatus, shown
+
+
+def test_person_is_shown_a_project_s_policy_and_then_what_changed(ruled):
+    """Whole the first time; a change as a difference; a no keeps nothing."""
+    path = ruled.project / ".glovebox" / "policy.yaml"
+    code, shown = answer(ruled, "n")
+    assert (code, "limits: {steps: 3}" in shown) == (1, True)
+    code, _ = answer(ruled, "y")
+    assert code == 0
+    assert ruled.run("trust").code == 0
+    [row] = json.loads(ruled.run("trust", "--list", "--json").out)
+    [kept] = row["answers"]
+    assert (kept["kind"], kept["answer"], kept["by"]) == ("policy", "yes", "terminal")
+    assert "text" not in kept
+
+    path.write_text(POLICY.replace("3", "30"))
+    code, shown = answer(ruled, "y")
+    assert code == 0
+    assert "-limits: {steps: 3}" in shown
+    assert "+limits: {steps: 30}" in shown
+    path.unlink()
+    code, shown = answer(ruled, "y")
+    assert code == 0
+    assert "the file is gone" in shown
+    assert json.loads(ruled.run("trust", "--list", "--json").out) == []
+
+
+def test_policy_s_digest_answers_for_a_script(ruled):
+    """For the policy alone, as often as it is given; another digest answers for nothing."""
+    refused = ruled.run("trust")
+    digest = re.search("digest: (sha256:[0-9a-f]{64})", refused.err)[1]
+    given = ruled.run("trust", "--yes", digest, "--json")
+
+    assert refused.code == 2
+    assert "there is nobody to ask" in refused.err
+    assert (given.code, json.loads(given.out)["digest"]) == (0, digest)
+    assert ruled.run("trust", "--yes", digest).code == 0
+    assert ruled.run("trust", "--revoke").out == "1 forgotten\n"

@@ -6,7 +6,7 @@ import pytest
 from orchestrator.engine.facts import EngineInfo
 from orchestrator.harness.doctor import CHECKS, GIB, Finding, diagnose, exit_code
 from orchestrator.harness.doctor_box import BoxFacts
-from orchestrator.harness.doctor_facts import EngineFacts, Folder, MachineFacts
+from orchestrator.harness.doctor_facts import EngineFacts, Folder, MachineFacts, PolicyFacts
 from orchestrator.schema.posture import CONTROLS, Posture
 
 INFO = EngineInfo(
@@ -247,3 +247,16 @@ def test_box_that_does_not_start_fails_with_its_reason():
 
     assert (finding(facts, "box").found, finding(facts, "box").mend) == ("no room", "make room")
     assert exit_code(diagnose(facts)) == 5
+
+
+def test_installed_policy_is_told_and_one_that_does_not_hold_fails():
+    """Where it starts nothing, the doctor says so, with the same words and mend."""
+    held = replace(WELL, policy=PolicyFacts(("org serial 3, key 00, now",)))
+    spoilt = replace(WELL, policy=PolicyFacts(failure="/etc/glovebox/org.yaml:1: x", hint="mend"))
+
+    assert finding(WELL, "policy").status == "info"
+    assert finding(held, "policy") == Finding("policy", "ok", "org serial 3, key 00, now")
+    assert finding(spoilt, "policy") == Finding(
+        "policy", "fail", "/etc/glovebox/org.yaml:1: x", "mend"
+    )
+    assert exit_code(diagnose(spoilt)) == 1
