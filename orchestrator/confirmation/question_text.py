@@ -18,7 +18,7 @@ FRAME = "┃ "
 BLANK_RUN = re.compile(r" {8,}|\t{4,}")
 EMPTY_LINES = 3
 """So many empty lines in a row are shown; more become a count."""
-MIN_WIDTH = 20
+MIN_WIDTH = 4
 KEYS = {"once": "y", "session": "s", "project": "p"}
 """What stands for a scope at a terminal; a duration stands for itself."""
 

@@ -84,6 +84,7 @@ class TerminalConfirmer:
         self._terminal.discard_input()
         if not await self._show(render_question(question, columns), lines):
             return Answer(yes=False, by="terminal", reason="")
+        self._terminal.discard_input()
         self._terminal.write(render_prompt(question))
         answer = parse_answer(await self._terminal.read_line(), question)
         if answer is None:
@@ -99,6 +100,8 @@ class TerminalConfirmer:
             left = len(rows) - start - page
             if left <= 0:
                 break
+            # A key that was typed before this page was there says nothing about it.
+            self._terminal.discard_input()
             self._terminal.write(f"-- {left} more lines: Enter shows them, n answers no -- ")
             line = await self._terminal.read_line()
             if line is None or line.strip().lower() in {"n", "no", "q"}:

@@ -23,6 +23,10 @@ _BLANKS = r"\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f
 
 _UNSAFE = re.compile(f"[{_CONTROLS}{_FORMATS}{_SPACES}{_BLANKS}]")
 _UNSAFE_IN_BLOCK = re.compile(f"(?![\\n\\t])[{_CONTROLS}{_FORMATS}{_SPACES}{_BLANKS}]")
+_STACK = re.compile(
+    r"[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4,}"
+)
+"""More marks on one letter than any language puts there: they would cover the lines around it."""
 TAB = 4
 """Screen columns of a tab in a block, where it is shown as blanks."""
 _SHORT = {"\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -34,7 +38,8 @@ def escape_terminal(text: str, *, keep_newlines: bool = False) -> str:
     ``\x1b``, ``\u202e`` and ``\U000e0001`` are the forms. With ``keep_newlines`` line feeds and
     tabs stay, for blocks such as diffs; a carriage return never does.
     """
-    return (_UNSAFE_IN_BLOCK if keep_newlines else _UNSAFE).sub(_escape, text)
+    safe = (_UNSAFE_IN_BLOCK if keep_newlines else _UNSAFE).sub(_escape, text)
+    return safe if safe.isascii() else _STACK.sub(_escape_all, safe)
 
 
 def wrap_cells(text: str, width: int) -> list[str]:
@@ -60,6 +65,10 @@ def cell_width(char: str) -> int:
     if unicodedata.category(char) in {"Mn", "Me"}:
         return 0
     return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
+
+
+def _escape_all(match: re.Match[str]) -> str:
+    return "".join(f"\\u{ord(char):04x}" for char in match[0])
 
 
 def _escape(match: re.Match[str]) -> str:

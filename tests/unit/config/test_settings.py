@@ -70,6 +70,8 @@ def test_every_variable_names_a_setting():
     [
         ("modle: x\n", "modle: no such setting", "model"),
         ("workspce: copy\n", "workspce: no such setting", "workspace"),
+        ("approvals: {notfy: [x]}\n", "approvals.notfy", "notify"),
+        ("approvals: {webhook: {url: x, kee: y}}\n", "approvals.webhook.kee", "key"),
         (
             "providers: {own: {api: openai-chat, baseurl: 'http://h'}}\n",
             "providers.own.baseurl",

@@ -113,6 +113,15 @@ def test_no_row_is_wrapped_by_the_terminal_itself(filler):
     assert all(row.startswith("┃") for row in rows[1:])
 
 
+@pytest.mark.parametrize("columns", [7, 10, 20])
+def test_narrow_screen_is_not_overrun(columns):
+    """No row begins without the frame on a small window either."""
+    rows = render_question(question("x" * 100 + "why asked: routine"), columns)
+
+    assert all(cells(row) <= columns for row in rows)
+    assert all(row.startswith("┃") for row in rows[1:])
+
+
 def test_offending_part_and_further_findings_are_shown():
     """What the gate saw, in the words of the command and of policy."""
     decision = Decision(

@@ -113,6 +113,18 @@ def test_a_yes_is_possible_only_after_the_end_was_shown():
     assert "echo 59" in second.shown
 
 
+def test_key_that_was_typed_before_a_page_says_nothing_about_it():
+    """Whoever holds Enter down has not read the end."""
+    script = "\n".join(f"echo {n}" for n in range(60))
+    _, terminal = ask(["", "", "", "y"], subject=script, size=(80, 24))
+    reads = [at for at, what in enumerate(terminal.happened) if what == "read"]
+
+    assert len(reads) == 4
+    for at in reads:
+        # Dropped, then the line that asks, then the key.
+        assert terminal.happened[at - 2 : at] == ["discard", "write"]
+
+
 def test_session_scope_is_refused_where_it_is_not_offered():
     """An unyielding ask cannot be remembered."""
     answer, _ = ask(["s"], decision=Decision("ask", "r", "session", "x", unyielding=True))

@@ -84,3 +84,9 @@ def test_pieces_fill_at_most_the_screen(text: str, pieces: list[str]) -> None:
 def test_wrapping_loses_nothing(text: str, width: int) -> None:
     """All characters come back in order."""
     assert "".join(wrap_cells(text, width)) == text.expandtabs(4)
+
+
+def test_marks_stacked_on_a_letter_are_shown_as_escapes():
+    """They would be drawn over other lines; what a language needs stays."""
+    assert escape_terminal("e\u0301\u0323") == "e\u0301\u0323"
+    assert escape_terminal("e" + "\u0301" * 4 + "x") == "e" + "\\u0301" * 4 + "x"
