@@ -32,7 +32,10 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 Approve = Annotated[
     str | None,
-    typer.Option(help="ask, deny, or a file of recorded answers.", metavar="ask|deny|FILE"),
+    typer.Option(
+        help="ask waits for an answer, also from elsewhere; deny; or a file of recorded answers.",
+        metavar="ask|deny|FILE",
+    ),
 ]
 Tools = Annotated[
     str | None,
@@ -68,7 +71,7 @@ def run(
     approve: Approve = None,
     on_ask: Annotated[
         Literal["deny", "stop"],
-        typer.Option(help="What an ask that nobody can answer does: deny it, or stop (exit 3)."),
+        typer.Option(help="What an ask that nobody answers does: deny it, or stop (exit 3) and keep it."),
     ] = "deny",
     yolo: Annotated[
         bool,

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
 import json
 import secrets
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 SHARED = "shared-secret-of-the-receiver"
 
@@ -84,8 +93,42 @@ def reply_to(got: Got, answer: str, **more: Any) -> dict[str, Any]:
     return said | {"answer": answer, "who": "bo"} | more
 
 
+def certificate(folder: Path) -> tuple[Path, ssl.SSLContext]:
+    """Return a certificate of this machine that nobody vouches for, and a server's side of it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "receiver")])
+    now = datetime.now(UTC)
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))
+        .not_valid_after(now + timedelta(hours=1))
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    chain, private = folder / "chain.pem", folder / "key.pem"
+    chain.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    private.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(chain, private)
+    return chain, context
+
+
 @contextmanager
-def receiving(respond: Callable[[Got], Back] | None = None) -> Iterator[Receiver]:
+def receiving(
+    respond: Callable[[Got], Back] | None = None, *, tls: ssl.SSLContext | None = None
+) -> Iterator[Receiver]:
     """Give a receiver that listens until the end of the block."""
     receiver = Receiver()
     if respond is not None:
@@ -113,9 +156,12 @@ def receiving(respond: Callable[[Got], Back] | None = None) -> Iterator[Receiver
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
-    receiver.url = f"http://127.0.0.1:{server.server_port}/questions"
+    scheme = "https" if tls is not None else "http"
+    receiver.url = f"{scheme}://127.0.0.1:{server.server_port}/questions"
     try:
         yield receiver
     finally:

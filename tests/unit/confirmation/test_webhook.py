@@ -11,7 +11,7 @@ from orchestrator.confirmation.webhook_reply import checked_url
 from orchestrator.credentials.secret import Secret
 from orchestrator.schema.ids import Digest
 from tests.support.asking import ask, question, yes
-from tests.support.receiver import SHARED, Back, receiving, reply_to, says, signed
+from tests.support.receiver import SHARED, Back, certificate, receiving, reply_to, says, signed
 
 
 def channel(receiver, notes=None):
@@ -134,6 +134,19 @@ def test_receiver_that_cannot_be_reached_is_tried_again_and_told_once():
 
     assert answer.by == "timeout"
     assert notes == ["webhook: no answer from the receiver (ConnectError); it is asked again"]
+
+
+def test_receiver_over_tls_is_the_one_that_is_vouched_for(tmp_path, monkeypatch):
+    """Nobody else gets to see a question."""
+    chain, tls = certificate(tmp_path)
+    notes = []
+    with receiving(says("yes"), tls=tls) as receiver:
+        (answer,) = ask(channel(receiver, notes), question(), timeout_s=1)
+        assert (answer.by, receiver.got) == ("timeout", [])
+        assert "ConnectError" in notes[0]
+
+        monkeypatch.setenv("SSL_CERT_FILE", str(chain))
+        assert ask(channel(receiver), question())[0].yes
 
 
 def close(receiver, asked=None):
