@@ -71,7 +71,9 @@ def run(
     approve: Approve = None,
     on_ask: Annotated[
         Literal["deny", "stop"],
-        typer.Option(help="What an ask that nobody answers does: deny it, or stop (exit 3) and keep it."),
+        typer.Option(
+            help="What an ask that nobody answers does: deny it, or stop (exit 3) and keep it."
+        ),
     ] = "deny",
     yolo: Annotated[
         bool,
