@@ -12,7 +12,7 @@ export TESTCONTAINERS_RYUK_DISABLED := true
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup local engine image demo test test-user check lint types floors format \
-	attack conformance bench chaos lock clean
+	attack conformance bench chaos fuzz lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ bench: image local ## measure what the documents claim
 
 chaos: image ## strike at 200 sessions and count what is lost or left; ARGS=--own-engine as root
 	@$(BIN)/python -m tests.chaos $(ARGS)
+
+fuzz: setup ## put 200,000 random and mutated commands through the gate; ARGS=COUNT SEED
+	@$(BIN)/python -m tests.property.fuzz $(ARGS)
 
 lock: setup ## write the hash locks anew; UPGRADE=1 takes the newest versions
 	@UPGRADE=$(UPGRADE) .ci/lock

@@ -13,6 +13,9 @@ _CHANGE = re.compile(
     r"|@(?P<as>[QEPULu])",
     re.DOTALL,
 )
+_MAX_GROWTH = 100_000
+"""Characters that replacing may add."""
+
 _LITERAL = re.compile(r"[^\\*?\[\]$`'\"{}!+@()\ufffc]*")
 _CASES: dict[str, Callable[[str], str]] = {
     "^": lambda text: text[:1].upper() + text[1:],
@@ -39,6 +42,8 @@ def change(value: str, operation: str) -> str | None:
     if match["start"]:
         return _slice(value, int(match["start"]), match["length"])
     if match["swap"]:
+        if value.count(match["old"]) * len(match["new"] or "") > _MAX_GROWTH:
+            return None
         return _swap(value, match["swap"], (match["old"], match["new"] or ""))
     if match["case"]:
         return _CASES[match["case"]](value)

@@ -70,10 +70,7 @@ def _run_shell(effect: Effect, code: Code, site: Site) -> None:
 
 
 def _span(effect: Effect, code: Code) -> Span:
-    start = code.anchor.start
-    if start is None:
-        return code.anchor.span
-    return start + effect.start, start + effect.end
+    return code.anchor.place(effect.start, effect.end)
 
 
 def _word(shape: str, span: Span) -> Word:

@@ -28,6 +28,11 @@ class Parameters:
 
     def expand(self, node: Node, text: str, *, quoted: bool) -> str:
         """Return the parameter's value, or ``DYNAMIC``; substitutions inside are always read."""
+        found = self._expand(node, text, quoted=quoted)
+        self._scope.budget.spend(found, words=found.count(BREAK))
+        return found
+
+    def _expand(self, node: Node, text: str, *, quoted: bool) -> str:
         plain = _NAME.fullmatch(text)
         if plain is not None:
             return self._plain(plain[1], quoted=quoted)

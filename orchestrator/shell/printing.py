@@ -57,8 +57,10 @@ def span_of(words: Sequence[Word]) -> Span:
 
 
 def _text(text: str, words: Sequence[Word]) -> Output:
+    if len(text) > _MAX_PRINTED:
+        return Output("decoded", span=span_of(words))
     raw = words[0].raw if len(words) == 1 else ""
-    return Output("text", text[:_MAX_PRINTED], span_of(words), raw)
+    return Output("text", text, span_of(words), raw)
 
 
 def _echo(words: Sequence[Word], _use: Invocation | None, _site: Site) -> Output:

@@ -12,13 +12,34 @@ from tree_sitter import Node
 from orchestrator.shell.analysis import Word
 from orchestrator.shell.output import Output
 from orchestrator.shell.quoting import DYNAMIC
+from orchestrator.shell.reading import OverLimitError
 from orchestrator.shell.source import Source
 
 OLD_PATH = DYNAMIC * 2
 """What ``PATH`` held before; told apart from other values that are not static."""
 
+MAX_EXPANDED = 1_000_000
+"""Characters that all values of one reading come to; what doubles itself soon gets there."""
+
+_WORD = 20
+"""Characters that the work of handling one word counts for."""
+
 Value = str | tuple[str, ...]
 """A variable's text, or an array's; U+FFFC stands for what is not static."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """How much has been expanded; shared by all scopes of a reading."""
+
+    spent: int = 0
+
+    def spend(self, value: Value, *, words: int = 0) -> None:
+        """Count a value and the words it becomes; raise when it is more than anyone would read."""
+        texts = (value,) if isinstance(value, str) else value
+        self.spent += sum(map(len, texts)) + _WORD * (words + len(texts))
+        if self.spent > MAX_EXPANDED:
+            raise OverLimitError(f"values of more than {MAX_EXPANDED} characters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +76,7 @@ class Scope:
     """Directories that hold what this command fetched; shared, as the disk is."""
     origins: dict[str, Output] = field(default_factory=dict)
     """What is known of a substitution's output that a variable holds."""
+    budget: Budget = field(default_factory=Budget)
     optimistic: bool = False
     """Every branch is taken to have run; see ``analyse``."""
     doubts: list[str] = field(default_factory=list)
@@ -75,6 +97,7 @@ class Scope:
             fetched=self.fetched,
             origins=dict(self.origins),
             stand_ins=self.stand_ins,
+            budget=self.budget,
             optimistic=self.optimistic,
             doubts=self.doubts,
         )
@@ -93,6 +116,7 @@ class Scope:
 
     def assign(self, name: str, value: Value) -> None:
         """Set a variable."""
+        self.budget.spend(value)
         self.variables[name] = value
         self.origins.pop(name, None)
 

@@ -56,6 +56,14 @@ class Anchor:
     span: Span
     start: int | None
 
+    def place(self, first: int, last: int) -> Span:
+        """Return the span of a part of the code; code that was changed on its way stays inside."""
+        if self.start is None:
+            return self.span
+        least, most = self.span
+        first, last = (min(max(self.start + at, least), most) for at in (first, last))
+        return first, last
+
 
 class Source:
     """One text that bash would parse, and its tree."""
@@ -107,9 +115,7 @@ class Source:
         first, last = sorted((self._char(start), self._char(end)))
         if self._anchor is None:
             return first, last
-        if self._anchor.start is None:
-            return self._anchor.span
-        return self._anchor.start + first, self._anchor.start + last
+        return self._anchor.place(first, last)
 
     def span(self, node: Node) -> Span:
         """Return the node's span in the command."""

@@ -19,6 +19,8 @@ class Names:
     modules: dict[str, str] = field(default_factory=dict)
     values: dict[str, ast.expr | None] = field(default_factory=dict)
     """Names with exactly one assignment; None for the others."""
+    texts: dict[str, str] = field(default_factory=dict)
+    """What names come to, found once: each may stand in the next many times."""
 
     @classmethod
     def collect(cls, nodes: Iterable[ast.AST]) -> Names:
@@ -100,13 +102,16 @@ class Names:
         if isinstance(node, ast.Constant):
             return self._constant(node)
         if isinstance(node, ast.JoinedStr):
-            return "".join(self.text(part, depth + 1) for part in node.values)
+            return _bounded("".join(self.text(part, depth + 1) for part in node.values))
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
             joint = "/" if isinstance(node.op, ast.Div) else ""
             left, right = self.text(node.left, depth + 1), self.text(node.right, depth + 1)
-            return (left + joint + right)[:_MAX_TEXT]
+            return _bounded(left + joint + right)
         if isinstance(node, ast.Name) and self.values.get(node.id) is not None:
-            return self.text(self.values[node.id], depth + 1)
+            if node.id not in self.texts:
+                self.texts[node.id] = DYNAMIC
+                self.texts[node.id] = self.text(self.values[node.id], depth + 1)
+            return self.texts[node.id]
         if isinstance(node, ast.Call):
             return self._path(node, depth)
         return DYNAMIC
@@ -126,7 +131,7 @@ class Names:
                 inner = node.func.value
             return self.text(inner, depth + 1) if inner is not None else "."
         if last in {"join", "joinpath"} and name != "str.join" and node.args:
-            return "/".join(self.text(part, depth + 1) for part in node.args)
+            return _bounded("/".join(self.text(part, depth + 1) for part in node.args))
         if last == "home":
             return "~"
         return DYNAMIC
@@ -141,3 +146,8 @@ class Names:
             source = node.args[0] if node.args else getattr(node.func, "value", None)
             return tuple(self.text(source).split())
         return None
+
+
+def _bounded(text: str) -> str:
+    """Return a text that is put together, as long as a person would read it."""
+    return text if len(text) <= _MAX_TEXT else DYNAMIC
