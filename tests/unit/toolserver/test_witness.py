@@ -32,7 +32,12 @@ class Ear:
         self.ended = anyio.Event()
 
     def __call__(self, report):
-        self.execs += report.execs
+        for item in report.execs:
+            # A search through PATH that two reports share is told twice.
+            last = self.execs[-1] if self.execs else None
+            if last is not None and (last.pid, last.argv) == (item.pid, item.argv):
+                self.execs.pop()
+            self.execs.append(item)
         self.unlisted += report.unlisted
         self.overflow = self.overflow or report.overflow
         if report.last:
