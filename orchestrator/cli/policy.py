@@ -25,8 +25,9 @@ from orchestrator.policy.evaluate import evaluate, evaluate_egress, evaluate_too
 from orchestrator.policy.explain import explain_data, explain_text
 from orchestrator.policy.json_schema import policy_schema
 from orchestrator.policy.junit import junit_xml
+from orchestrator.policy.layer import Layer
 from orchestrator.policy.lint import lint_layer
-from orchestrator.policy.load import load_policy
+from orchestrator.policy.load import ProjectText, load_policy, project_layer
 from orchestrator.policy.provenance import layer_facts
 from orchestrator.policy.show import Row, as_data, setting_rows, vote_rows
 from orchestrator.schema.request import (
@@ -62,6 +63,10 @@ for command in (keygen, sign, verify):
 @app.command()
 def lint(
     policies: Annotated[list[str], typer.Argument(help="Policy files, or shipped names.")],
+    as_project: Annotated[
+        bool,
+        typer.Option("--as-project", help="As a project's own .glovebox/policy.yaml is read."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what is wrong (exit 7) or unlikely to be meant (a remark; exit 0) in policies."""
@@ -69,7 +74,7 @@ def lint(
     remarks: list[dict[str, Any]] = []
     for name in policies:
         try:
-            layer = load_layer("session", [name], search=asset("policies"))
+            layer = _alone(name, as_project=as_project)
         except PolicyError as err:
             errors += err.message.split("\n")
             continue
@@ -187,6 +192,14 @@ def schema() -> None:
 app.command("replay")(policy_past.replay_command)
 app.command("suggest")(policy_past.suggest_command)
 app.command("diff")(policy_past.diff_command)
+
+
+def _alone(name: str, *, as_project: bool) -> Layer:
+    """Return one policy as a layer, without those of this machine."""
+    if not as_project:
+        return load_layer("session", [name], search=asset("policies"))
+    text = ProjectText(name, _text(Path(name)).encode())
+    return project_layer(text, search=asset("policies"))
 
 
 def _load(names: list[str] | None, *, project: Path | None) -> EffectivePolicy:

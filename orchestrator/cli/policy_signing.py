@@ -15,7 +15,7 @@ from orchestrator.config.assets import asset
 from orchestrator.credentials.passphrase import ask_hidden
 from orchestrator.errors import PolicyError, UsageError
 from orchestrator.policy.compile import layer_of_text
-from orchestrator.policy.installed import SYSTEM, pinned_keys
+from orchestrator.policy.installed import SYSTEM, key_file, pinned_keys
 from orchestrator.policy.layer import BoxPaths
 from orchestrator.policy.public_keys import MAX_KEYS, SCHEME, PublicKey, parse_keys
 from orchestrator.policy.signature import (
@@ -94,6 +94,11 @@ def verify(
 
 def _public_keys(key: str | None, layer: SignedLayer) -> tuple[PublicKey, ...]:
     if key is None:
+        if key_file(layer) not in SYSTEM.entries():
+            raise UsageError(
+                f"policy verify: no key is pinned here ({SYSTEM.path / key_file(layer)})",
+                hint="give the public key with --key",
+            )
         return pinned_keys(SYSTEM, layer)
     if key.startswith(SCHEME):
         return parse_keys(key.encode(), file="--key")

@@ -31,7 +31,7 @@ def lint_layer(layer: Layer) -> list[Remark]:
 
 def _silent_risks(layer: Layer) -> Iterator[Remark]:
     commands = layer.document.commands
-    if commands is None or commands.default == "delegate":
+    if commands is None or commands.default == "delegate" or layer.name == "project":
         return
     silent = [
         risk

@@ -258,6 +258,17 @@ def test_explain_test_and_show_are_under_installed_layers(world, machine):
     assert f"signed by {machine.public.id}, serial 1" in shown.out
 
 
+def test_what_is_installed_verifies_by_its_pinned_key(world, machine):
+    """The administrator's last step, as anybody can take it."""
+    machine.install(text=ORG, serial=2)
+    held = machine.run(world, "policy", "verify", "/etc/glovebox/org.yaml")
+    assert (held.code, held.err) == (0, "")
+    assert f"layer org, serial 2, key {machine.public.id}" in held.out
+
+    machine.put("org", "limits: {steps: 9999}")
+    assert machine.run(world, "policy", "verify", "/etc/glovebox/org.yaml").code == 7
+
+
 def test_apply_holds_what_is_protected_by_now(world, machine):
     """A session that began before the policy came brings nothing past it."""
     write_it = {

@@ -192,3 +192,21 @@ def test_project_s_layer_that_loosens_is_no_layer(glovebox, written):
 
     assert refused.returncode == 7
     assert "policy.yaml:3: tools.bash: allow would loosen" in refused.stderr
+
+
+def test_lint_reads_a_file_as_a_project_s_own(glovebox, written):
+    """A pipeline of the repository finds what would stop everybody's sessions."""
+    loose = written("loose.yaml", "version: 1\nname: x\ntools: {bash: allow}\n")
+    tight = written(
+        "tight.yaml",
+        "version: 1\nname: x\ncommands: {rules: [{id: r, program: make, effect: ask,"
+        " examples: {match: [make], no_match: [ls]}}]}\n",
+    )
+
+    assert glovebox("policy", "lint", loose).returncode == 0
+    refused = glovebox("policy", "lint", "--as-project", loose)
+    assert (refused.returncode, refused.stdout) == (7, "")
+    assert "loose.yaml:3: tools.bash: allow would loosen" in refused.stderr
+    done = glovebox("policy", "lint", "--as-project", tight)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert glovebox("policy", "lint", "--as-project", "none.yaml").returncode == 7

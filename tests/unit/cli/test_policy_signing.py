@@ -1,6 +1,7 @@
 """``glovebox policy keygen|sign|verify``, run as administrators run them."""
 
 import json
+from pathlib import Path
 
 import pexpect
 import pytest
@@ -81,6 +82,11 @@ def test_what_is_missing_is_told(world):
     assert unsigned.code == 7
     assert "org.yaml.sig: cannot be read" in unsigned.err
     assert "glovebox policy sign" in unsigned.err
+
+    if not Path("/etc/glovebox").exists():
+        unpinned = world.run("policy", "verify", "org.yaml")
+        assert unpinned.code == 2
+        assert "no key is pinned here (/etc/glovebox/org.pub)" in unpinned.err
 
     (world.project / "admin.key").chmod(0o644)
     refused = sign(world)
