@@ -217,8 +217,12 @@ class _Reader:
             self._add(whole, word, self._next_value() if self._takes_value(whole) else None)
             return
         offset = len(word.shape) - len(letters)
+        number = False
         for index, letter in enumerate(letters):
             name = "-" + letter
+            if number and letter.isdigit():
+                continue
+            number = any(name in spec.digits for spec in self.result.specs)
             rest = letters[index + 1 :]
             takes = self._takes_value(name)
             if (takes or self._is_glued(name)) and rest and self._bundled_values():

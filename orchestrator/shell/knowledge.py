@@ -164,6 +164,8 @@ class Spec(Strict):
     """Options that take a value, glued or as the next word."""
     glued: Words = ()
     """Options whose value, if any, is glued."""
+    digits: Words = ()
+    """Options whose value, if any, is a glued number, after which the cluster goes on: perl's -l."""
     roles: dict[str, Role] = Field(default_factory=dict)
     """Option to the role of its value; such options take a value unless they are in ``glued``."""
     operands: Role = ""
@@ -240,7 +242,15 @@ class Spec(Strict):
     @cached_property
     def known(self) -> tuple[str, ...]:
         """Every option this entry speaks of, shortest first."""
-        named = {*self.values, *self.glued, *self.roles, *self.given, *self.until, *self.help}
+        named = {
+            *self.values,
+            *self.glued,
+            *self.digits,
+            *self.roles,
+            *self.given,
+            *self.until,
+            *self.help,
+        }
         named.update(self.deletes_with, self._placeholders(), self.instead)
         named.update(self.unpacks_with, self.into)
         for rule in self.rules:

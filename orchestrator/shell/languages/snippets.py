@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from itertools import pairwise
@@ -24,6 +24,9 @@ from orchestrator.shell.quoting import DYNAMIC
 
 _MAX_CODE = 8_000
 """Patterns may look at every place once for every other one; longer code is not read."""
+
+_MAX_EMBEDDED = 3
+"""Levels of code in strings in code."""
 
 _STRING = re.compile(r"""(['"`])((?:\\.|(?!\1)[^\\])*)\1""", re.DOTALL)
 _ARGUMENT = re.compile(r"""\s*\(?\s*(?:(['"`])((?:\\.|(?!\1)[^\\])*)\1|(\w[\w.]*))""", re.DOTALL)
@@ -86,6 +89,8 @@ class Language(BaseModel):
     """Marks of strings that are data."""
     runs: tuple[str, ...] = ()
     """Patterns whose last group is shell text: backticks, %x{…}."""
+    embeds: tuple[str, ...] = ()
+    """Patterns, in strings too, whose last group is code of the same language: ``#{…}``."""
     interpolates: str = '"`'
     """Quotes in which ``$x`` or ``#{x}`` is filled in."""
     calls: tuple[Call, ...] = ()
@@ -127,10 +132,21 @@ def _effects(code: str, language: Language, depth: int) -> Iterator[Effect]:
             start, end = match.span(match.lastindex or 0)
             kind: Literal["shell", "pipe"] = "pipe" if language.piped else "shell"
             yield Effect(kind, match.start(), match.end(), text=code[start:end])
+    yield from _embedded(source)
     for call in language.calls:
         pattern = _compiled(call.find)
         for match in _live(pattern, source) if call.unmasked else pattern.finditer(masked):
             yield from _called(call, match, source)
+
+
+def _embedded(source: _Source) -> Iterator[Effect]:
+    """Yield what code in strings does."""
+    if source.depth > _MAX_EMBEDDED:
+        return
+    for text in source.language.embeds:
+        for match in _compiled(text).finditer(source.code):
+            for effect in _effects(match[1], source.language, source.depth + 1):
+                yield replace(effect, start=match.start(), end=match.end())
 
 
 def _live(pattern: re.Pattern[str], source: _Source) -> Iterator[re.Match[str]]:
@@ -160,13 +176,20 @@ def _called(call: Call, match: re.Match[str], source: _Source) -> Iterator[Effec
         else:
             yield from read_snippet(argument, source.language, depth=source.depth + 1)
     elif call.act == "argv":
-        yield Effect("argv", match.start(), end, words=_all_arguments(source, match.end()))
+        yield _started(_all_arguments(source, match.end()), (match.start(), end))
     elif call.act in {"shell", "pipe"} and (joined := _joined(source, match.end())):
         yield Effect(call.act, match.start(), end, text=joined)
     elif call.act in {"shell", "pipe"} and (words := _all_arguments(source, match.end()))[1:]:
         yield Effect("argv", match.start(), end, words=words)
     else:
         yield Effect(call.act, match.start(), end, text=argument)
+
+
+def _started(words: tuple[str, ...], span: tuple[int, int]) -> Effect:
+    """Return the start of a program; Java's exec takes a whole line, others have no such names."""
+    if len(words) == 1 and " " in words[0]:
+        return Effect("shell", *span, text=words[0])
+    return Effect("argv", *span, words=words)
 
 
 def _first_argument(source: _Source, at: int) -> tuple[str, int]:
