@@ -38,6 +38,7 @@ def name(options, paths=PATHS, environ=None):
         {"yolo": True},
         {"limits": LimitOptions(steps=1)},
         {"tools": ("read",)},
+        {"remarks": ("new here",)},
     ],
 )
 def test_what_the_box_does_not_depend_on_does_not_count(change):
