@@ -26,7 +26,10 @@ KEYS = {"once": "y", "session": "s", "project": "p"}
 def render_question(question: Question, columns: int) -> list[str]:
     """Return the lines of the question, none longer than ``columns`` where that can be."""
     decision = question.decision
-    rows = ["", *wrap(f"glovebox asks: may the agent use {_plain(question.tool)}?", columns)]
+    tool = _plain(question.tool)
+    # What is no tool of an agent's is a question of its own.
+    asked = tool if tool.endswith("?") else f"may the agent use {tool}?"
+    rows = ["", *wrap(f"glovebox asks: {asked}", columns)]
     rows.append(FRAME.rstrip())
     rows += quote(question.subject, columns) if question.subject.strip() else [_empty_warning()]
     rows.append(FRAME.rstrip())

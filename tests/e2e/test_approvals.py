@@ -295,11 +295,19 @@ def test_two_channels_race_and_both_answers_are_recorded(world):
     )
 
 
+def vouched(seat):
+    """Say that the directory is ours, and wait for the question that follows."""
+    seat.until("do you vouch for what is in it?")
+    seat.until("n = no (default)")
+    seat.type("y\r")
+    seat.until("n [reason] = no (default)")
+
+
 def test_terminal_and_inbox_wait_side_by_side(world):
     """Answered elsewhere: the screen says so, and a key that comes later answers nothing."""
     model = world.script(bash(PUSH), bash("sleep 2; cat log"), DONE)
     seat = Seat(world, "run", "hi", "-m", model, size=(110, 50))
-    seat.until("no (default)")
+    vouched(seat)
     asked = until_waiting(world)
     answer(world, asked, "yes")
     seat.until("answered elsewhere: yes, by inbox")
@@ -321,7 +329,7 @@ def test_terminal_answers_and_the_inbox_is_over(world):
     """The other way round; and the standing yes that was given by a key is listed."""
     model = world.script(bash(PUSH), bash(PUSH), DONE)
     seat = Seat(world, "run", "hi", "-m", model, size=(110, 50))
-    seat.until("no (default)")
+    vouched(seat)
     asked = until_waiting(world)
     seat.type("s\r")
     seat.until("apply")

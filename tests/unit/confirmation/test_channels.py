@@ -71,6 +71,25 @@ def test_no_answer_from_anywhere_is_a_no(channels):
     assert (answer.yes, answer.by) == (False, "timeout")
 
 
+def test_silence_on_one_channel_ends_no_other():
+    """A channel that gave up early said neither yes nor no."""
+    go = anyio.Event()
+    silent, slow = Someone(no(by="timeout")), Someone(yes(), after=go)
+
+    async def run():
+        async with anyio.create_task_group() as group:
+            group.start_soon(release)
+            return await racing(silent, slow).ask(question(), timeout_s=5)
+
+    async def release():
+        await anyio.wait_all_tasks_blocked()
+        go.set()
+
+    answer = anyio.run(run)
+
+    assert (answer.yes, answer.by, answer.lost) == (True, "terminal", ())
+
+
 def test_channel_that_does_not_hear_of_the_end_holds_nothing_up():
     """A call does not wait for a receiver that is stuck."""
 

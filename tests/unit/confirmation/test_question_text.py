@@ -135,6 +135,14 @@ def test_offending_part_and_further_findings_are_shown():
     assert "(session: r\\x1b)" in text
 
 
+def test_question_of_its_own_is_asked_as_it_stands():
+    """A directory is no tool."""
+    vouch = Question("a1b2", "v", "do you vouch?", "/p", "/p", Decision("ask", "r", "l", "x"), "d")
+
+    assert render_question(vouch, 80)[1] == "┃ glovebox asks: do you vouch?"
+    assert render_question(question("ls"), 80)[1] == "┃ glovebox asks: may the agent use bash?"
+
+
 def test_content_is_shown_whole_below():
     """A file to be written, line by line, escaped."""
     text = shown("/workspace/a", body="one\ntwo\x1b[2J")

@@ -22,6 +22,21 @@ def test_place_in_a_text_that_was_scrubbed_is_dropped():
     assert record_of(asked, expires=None).span is None
 
 
+def test_nothing_that_is_kept_holds_a_known_secret():
+    """Neither the command, nor the content, nor the words about them."""
+    asked = question(
+        "echo hunter2; ls",
+        reason="hunter2",
+        notes=("hunter2",),
+        more={"body": "hunter2", "scrub": lambda text: text.replace("hunter2", "[x]")},
+    )
+
+    record = record_of(asked, expires=None)
+
+    assert "hunter2" not in record.model_dump_json()
+    assert record.model_dump_json().count("[x]") == 5
+
+
 def test_answer_survives_its_data():
     """Nothing that counts is lost on the way."""
     for answer in (yes("30m", who="ann", via="t", widened=True), no("why", by="inbox")):
