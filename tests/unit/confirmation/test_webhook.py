@@ -94,6 +94,7 @@ REFUSED = {
     "an old answer": lambda got: signed(reply_to(got, "yes"), age=600),
     "a scope that is not offered": lambda got: signed(reply_to(got, "yes", scope="for ever")),
     "an unknown word": lambda got: signed(reply_to(got, "maybe")),
+    "a signed list": lambda _: signed([]),
     "an unknown field": lambda got: signed(reply_to(got, "yes", sudo=True)),
     "the question itself": lambda got: Back(200, json.dumps(got.data).encode()),
     "no JSON": lambda _: Back(200, b"yes"),
