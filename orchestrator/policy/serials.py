@@ -22,14 +22,14 @@ _FILE = "policy-serials.json"
 
 
 class _Seen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     serial: int
     digest: str
 
 
 class _Memory(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
     version: Literal[1] = 1
     layers: dict[SignedLayer, _Seen] = {}
