@@ -11,7 +11,9 @@ from orchestrator.harness.project_policy import ProjectPolicy, keep_policy, unkn
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.ids import digest_of
 
-TOOL = "this project under its own rules, as they are now"
+FIRST = "this project brings a policy of its own: do you know it, and does it hold?"
+CHANGED = "this project's own policy changed: does it hold as it is now?"
+GONE = "this project's own policy is gone: may sessions begin without it?"
 
 
 async def settle_project_policies(
@@ -29,10 +31,12 @@ async def settle_project_policies(
 
 def policy_question(policy: ProjectPolicy) -> Question:
     """Return the question; what it shows differs whenever a byte does."""
-    notes = [f"file: {policy.root / WHAT}", f"digest: {policy.digest}"]
-    if policy.text is None:
-        notes.append("the file is gone: a yes lets sessions begin without it")
-    notes.append("a project's policy can only tighten what your other layers say")
+    asked = GONE if policy.text is None else FIRST if policy.pin is None else CHANGED
+    notes = (
+        f"file: {policy.root / WHAT}",
+        f"digest: {policy.digest}",
+        "a project's policy can only tighten what your other layers say",
+    )
     decision = Decision(
         effect="ask",
         rule="project-policy",
@@ -41,12 +45,12 @@ def policy_question(policy: ProjectPolicy) -> Question:
         if policy.pin is None
         else "the project's rules are not those that a person said yes to",
         unyielding=True,
-        notes=tuple(notes),
+        notes=notes,
     )
     return Question(
         id=digest_of(policy.digest.encode())[7:19],
         call="project-policy",
-        tool=TOOL,
+        tool=asked,
         subject=policy.words if policy.pin is None else _difference(policy.pin.text, policy.words),
         cwd=str(policy.root),
         decision=decision,

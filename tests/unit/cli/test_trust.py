@@ -153,6 +153,7 @@ def test_person_is_shown_a_project_s_policy_and_then_what_changed(ruled):
     path = ruled.project / ".glovebox" / "policy.yaml"
     code, shown = answer(ruled, "n")
     assert (code, "limits: {steps: 3}" in shown) == (1, True)
+    assert "brings a policy of its own" in shown
     code, _ = answer(ruled, "y")
     assert code == 0
     assert ruled.run("trust").code == 0
@@ -164,12 +165,13 @@ def test_person_is_shown_a_project_s_policy_and_then_what_changed(ruled):
     path.write_text(POLICY.replace("3", "30"))
     code, shown = answer(ruled, "y")
     assert code == 0
+    assert "own policy changed: does it hold as it is now?" in shown
     assert "-limits: {steps: 3}" in shown
     assert "+limits: {steps: 30}" in shown
     path.unlink()
     code, shown = answer(ruled, "y")
     assert code == 0
-    assert "the file is gone" in shown
+    assert "own policy is gone: may sessions begin" in shown
     assert json.loads(ruled.run("trust", "--list", "--json").out) == []
 
 
