@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import tempfile
@@ -14,6 +15,7 @@ import typer
 
 from orchestrator.cli.audit import chain_file
 from orchestrator.config.assets import asset
+from orchestrator.config.paths import paths_from
 from orchestrator.errors import PolicyError, UsageError
 from orchestrator.harness.recorded_calls import Recording, recorded_calls
 from orchestrator.policy.cases import parse_cases
@@ -146,7 +148,8 @@ def _read(chains: list[str] | None) -> Recording:
 
 
 def _named(names: list[str]) -> EffectivePolicy:
-    return load_policy(names, search=asset("policies"), user_file=None)
+    state = paths_from(os.environ, Path.home()).state
+    return load_policy(names, search=asset("policies"), user_file=None, state=state)
 
 
 def _from_text(text: str) -> EffectivePolicy:

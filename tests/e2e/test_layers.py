@@ -178,6 +178,7 @@ COMMANDS = [
     ["policy", "explain", "ls"],
     ["policy", "show"],
     ["policy", "test", "cases.yaml"],
+    ["policy", "diff", "default", "strict"],
 ]
 
 
