@@ -15,6 +15,7 @@ from orchestrator.confirmation.webhook_reply import checked_url
 from orchestrator.credentials.names import checked_name
 from orchestrator.credentials.store import KeyStore
 from orchestrator.errors import ConfigError, CredentialError, UsageError
+from orchestrator.harness.options import RunOptions
 from orchestrator.policy.effective import EffectivePolicy
 
 
@@ -40,19 +41,21 @@ def open_desk(
     *,
     keys: KeyStore,
     note: Callable[[str], None],
+    run: RunOptions | None = None,
 ) -> Desk:
     """Return the desk that settings and policy describe.
 
-    Raises ConfigError for an address that questions must not go to, CredentialError without its
+    Where ``run`` asks nobody, or a file, no secret is looked for. Raises ConfigError for an address that questions must not go to, CredentialError without its
     secret: a channel that was asked for is never left out in silence.
     """
+    people = run is None or run.approve in {None, "ask"}
     return Desk(
         Inbox(paths.questions),
         Grants(paths.grants),
         policy.approvals.questions_per_hour,
         policy.approvals.yolo == "deny",
         note,
-        _webhook(settings, paths, keys, note),
+        _webhook(settings, paths, keys, note) if people else None,
         NoticeCommand(settings.notify, note=note) if settings.notify else None,
     )
 

@@ -89,7 +89,7 @@ async def open_session(
     policy = with_read_roots(loaded_policy(options, paths), options)
     check_model(policy, options.model)
     keys = open_key_store(paths, os.environ)
-    desk = open_desk(paths, policy, settings.approvals, keys=keys, note=front.note)
+    desk = open_desk(paths, policy, settings.approvals, keys=keys, note=front.note, run=options)
     confirmer = confirmer_for(options, front.person(), desk)
     project = await ProjectAsker(policy, paths, confirmer, front.note).chosen(options)
     check_luggage(options := project.options, policy, state=paths.state.resolve())

@@ -36,10 +36,13 @@ def options(tmp_path, **more):
 
 @pytest.fixture
 def desk(paths, policy):
-    def opened(settings=None, *, environ=None, notes=None):
+    def opened(settings=None, *, environ=None, notes=None, approve=None):
         keys = open_key_store(paths, environ or {})
         note = (notes if notes is not None else []).append
-        return open_desk(paths, policy, settings or ApprovalsSettings(), keys=keys, note=note)
+        run = options(paths.state, approve=approve)
+        return open_desk(
+            paths, policy, settings or ApprovalsSettings(), keys=keys, note=note, run=run
+        )
 
     return opened
 
@@ -226,6 +229,14 @@ def test_webhook_needs_its_secret(desk):
     with pytest.raises(CredentialError, match="approvals-webhook"):
         desk(settings)
     assert desk(settings, environ={"APPROVALS_WEBHOOK_API_KEY": "shared"}).webhook is not None
+
+
+@pytest.mark.parametrize("approve", ["deny", "answers.yaml"])
+def test_run_that_asks_nobody_needs_no_secret(desk, approve):
+    """A build server with recorded answers opens no vault."""
+    settings = ApprovalsSettings(webhook=WebhookSettings(url="https://hooks.acme.example/a"))
+
+    assert desk(settings, approve=approve).webhook is None
 
 
 @pytest.mark.parametrize(
