@@ -8,6 +8,7 @@ from orchestrator.shell.contents import remember
 from orchestrator.shell.deletes import judge_delete
 from orchestrator.shell.part import Part
 from orchestrator.shell.reading import UNSEEN
+from orchestrator.shell.scripts import sources_of
 
 _SCRATCH = "/tmp/"  # noqa: S108 - a place to judge, not to use
 
@@ -64,6 +65,9 @@ def judge_removed(part: Part) -> None:
 def judge_moved(part: Part) -> None:
     """A path that goes away from where it was."""
     path, site = part.path, part.site
+    if {source.kind for source in sources_of(part.word, site)} == {"paths"}:
+        # A loop over a pattern of the workspace: nothing is lost, it only goes elsewhere.
+        return
     if path is None or (not site.scope.inside(path) and not path.startswith(_SCRATCH)):
         judge_delete(part.word, site, tree=False)
     elif path == site.scope.places.workspace:

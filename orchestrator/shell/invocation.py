@@ -79,7 +79,7 @@ def slice_word(word: Word, start: int) -> Word:
     return Word(
         None if word.value is None else shape,
         word.raw[start:] if verbatim else word.raw,
-        (word.span[0] + start, word.span[1]) if verbatim else word.span,
+        (min(word.span[0] + start, word.span[1]), word.span[1]) if verbatim else word.span,
         glob=word.glob,
         shape=shape,
         splits=word.splits,
