@@ -85,7 +85,7 @@ def gather(calls: Iterable[RecordedCall], *, home: str, workspace: str) -> Evide
 
 
 def _add_command(found: Evidence, call: RecordedCall, analysis: Analysis) -> None:
-    for path, _ in analysis.writes:
+    for path, _ in (*analysis.writes, *analysis.deletes):
         found.writes.setdefault(path, Seen()).add(call)
     for command in analysis.commands:
         for wrapper in command.wrappers:

@@ -190,7 +190,7 @@ def _beyond_blanket_yes(finding: Finding) -> bool:
 
 def _path_votes(layers: tuple[Layer, ...], analysis: Analysis, box: BoxPaths) -> Iterator[Decision]:
     """Yield the votes on paths seen in the text; what a program does unseen, the box contains."""
-    for path, span in _normal(analysis.writes, box):
+    for path, span in _normal((*analysis.writes, *analysis.deletes), box):
         yield from protected_votes(layers, path, span=span)
         name = "default:write" if within(path, box.workspace) else ""
         for layer in layers:
@@ -208,7 +208,8 @@ def _normal(paths: Iterable[tuple[str, Span]], box: BoxPaths) -> Iterator[tuple[
 
 def _writes_of(command: SimpleCommand, analysis: Analysis) -> tuple[str | None, ...]:
     spans = [command.span, *(redirect.span for redirect in command.redirects if redirect.writes)]
-    known = [path for path, span in analysis.writes if any(_overlap(span, mine) for mine in spans)]
+    changed = (*analysis.writes, *analysis.deletes)
+    known = [path for path, span in changed if any(_overlap(span, mine) for mine in spans)]
     unknown = any(item.writes and item.target is None for item in command.redirects)
     return (*known, None) if unknown else tuple(known)
 

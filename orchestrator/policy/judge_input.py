@@ -119,7 +119,7 @@ class _Judge:
         known, found = self._analysis(before), self._analysis(after)
         if _defined_in(request.typed) & set(_WORD.findall(typed)):
             # What was defined before may be used now, and is found where it was defined.
-            known = replace(known, findings=(), writes=(), reads=())
+            known = replace(known, findings=(), writes=(), deletes=(), reads=())
         typed_from = body_at + len(request.typed)
 
         def moved(span: Span) -> Span:
@@ -142,6 +142,9 @@ class _Judge:
                     if item not in known.findings
                 ),
                 writes=tuple((p, moved(at_)) for p, at_ in set(found.writes) - set(known.writes)),
+                deletes=tuple(
+                    (p, moved(at_)) for p, at_ in set(found.deletes) - set(known.deletes)
+                ),
                 reads=tuple((p, moved(at_)) for p, at_ in set(found.reads) - set(known.reads)),
             )
         )
@@ -177,6 +180,7 @@ class _Judge:
                         if surely or item.risk not in {"opaque", "evasion"}
                     ),
                     writes=tuple((path, _shifted(span, start)) for path, span in found.writes),
+                    deletes=tuple((path, _shifted(span, start)) for path, span in found.deletes),
                     reads=tuple((path, _shifted(span, start)) for path, span in found.reads),
                 )
             )

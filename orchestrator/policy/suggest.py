@@ -121,7 +121,7 @@ def _mend_command(
             if risky not in draft.commands:
                 draft.commands.append(risky)
     if flip.call.effect == "allow":
-        for path, _ in analysis.writes:
+        for path, _ in (*analysis.writes, *analysis.deletes):
             draft.paths["write", path] = ("allow", evidence)
 
 

@@ -46,6 +46,7 @@ def analyse(
         commands=tuple(reading.commands),
         findings=tuple(reading.findings.values()),
         writes=tuple(reading.writes),
+        deletes=tuple(reading.deletes),
         reads=tuple(reading.reads),
     )
 

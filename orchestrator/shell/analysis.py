@@ -85,4 +85,6 @@ class Analysis:
     findings: tuple[Finding, ...]
     writes: tuple[tuple[str, Span], ...] = field(default=())
     """Paths it would write, absolute where the directory is known."""
+    deletes: tuple[tuple[str, Span], ...] = field(default=())
+    """Paths it would take away; whoever may not write a file may not do that either."""
     reads: tuple[tuple[str, Span], ...] = field(default=())

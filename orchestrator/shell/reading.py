@@ -39,6 +39,7 @@ class Reading:
     findings: dict[tuple[Risk, Span, str], Finding] = field(default_factory=dict)
     commands: list[SimpleCommand] = field(default_factory=list)
     writes: dict[tuple[str, Span], None] = field(default_factory=dict)
+    deletes: dict[tuple[str, Span], None] = field(default_factory=dict)
     reads: dict[tuple[str, Span], None] = field(default_factory=dict)
     outputs: list[tuple[Span, Output]] = field(default_factory=list)
     """What each substitution prints."""

@@ -123,3 +123,25 @@ def test_rule_about_the_tool_holds_for_all_it_does(load):
     for request in (ProcessStart("ls", "/w", "p1"), ProcessOutput("p1"), ProcessList()):
         decision = evaluate(policy, request, tool="process")
         assert (decision.effect, decision.rule) == ("deny", "tool:process")
+
+
+@pytest.mark.parametrize(
+    ("command", "effect"),
+    [
+        ("rm -f db/migrations/1.sql", "deny"),
+        ("unlink db/migrations/1.sql", "deny"),
+        ("rm -f .envrc", "ask"),
+        ("rm -f notes.txt", "allow"),
+    ],
+)
+def test_taking_a_file_away_is_writing_it(load, command, effect):
+    """A rule about who may change a file would else be got around by a delete."""
+    policy = load(
+        p="tools: {default: allow}\n"
+        "workspace: {protected: ['**/.envrc']}\n"
+        "commands: {default: allow}\n"
+        "files: {write: {default: allow, rules: "
+        "[{id: no, paths: ['**/migrations/**'], effect: deny}]}}"
+    )
+
+    assert evaluate(policy, ExecRequest(command, "/workspace", 1.0), tool="bash").effect == effect
