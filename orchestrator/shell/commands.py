@@ -206,8 +206,12 @@ def _without_assignments(words: list[Word], site: Site) -> list[Word]:
 
 
 def _run_alias(name: str, words: Sequence[Word], site: Site) -> None:
-    rest = " ".join(word.raw for word in words[1:])
-    code = Code(f"{site.scope.aliases[name]} {rest}", anchor_in(words[0], "\0"))
+    texts, rest = [site.scope.aliases[name]], list(words[1:])
+    while texts[-1][-1:].isspace() and rest and rest[0].shape in site.scope.aliases:
+        # After a blank at its end, bash looks the next word up as well.
+        texts.append(site.scope.aliases[rest.pop(0).shape])
+    line = " ".join([*texts, *(word.raw for word in rest)])
+    code = Code(line, anchor_in(words[0], "\0"))
     setting = replace(site.setting, calls=(*site.setting.calls, name))
     child = replace(site, setting=setting, scope=site.scope.fork())
     child.scope.aliases.pop(name)

@@ -175,6 +175,8 @@ class Spec(Strict):
     """Role of the last operand of several, where it differs."""
     given: dict[str, Role] = Field(default_factory=dict)
     """When this option is given, operands have this role instead."""
+    reads: dict[str, Role] = Field(default_factory=dict)
+    """Files that it looks for by itself, to role; judged where this very command wrote them."""
     instead: Words = ()
     """Options that take the place of ``first``: grep's -e, awk's -f."""
     until: dict[str, Words] = Field(default_factory=dict)

@@ -57,6 +57,14 @@ def sources_of(word: Word, site: Site) -> Iterable[Output]:
             yield output
 
 
+def stream_of(word: Word, site: Site) -> Output | None:
+    """Return what a path of a stream yields: standard input or a substitution; None for files."""
+    if word.shape in STANDARD_INPUT:
+        return site.setting.feed
+    outputs = site.reading.outputs_in(word.span) if word.shape.startswith("/dev/fd/") else []
+    return outputs[-1] if outputs else None
+
+
 def run_input(language: str, span: Span, site: Site) -> None:
     """Judge code that is read from standard input."""
     feed = site.setting.feed

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from orchestrator.shell.accesses import judge_unpacking
 from orchestrator.shell.analysis import Span, Word
+from orchestrator.shell.contents import remember
 from orchestrator.shell.invocation import Invocation
 from orchestrator.shell.part import Part
 from orchestrator.shell.printing import span_of
 from orchestrator.shell.roles import judge_part
 from orchestrator.shell.rules import Facts, holds
-from orchestrator.shell.scripts import run_file, run_input, sources_of
+from orchestrator.shell.scripts import run_file, run_input, sources_of, stream_of
 from orchestrator.shell.setting import Site
 from orchestrator.shell.stand_ins import note_stand_in
 
@@ -44,12 +45,7 @@ def judge_use(argv: Sequence[Word], use: Invocation, site: Site) -> None:
         )
     for level in range(len(use.specs)):
         _judge_rules(use, level, argv=argv, site=site)
-    for option in use.options:
-        if option.value is not None and (role := _option_role(use, option.name)):
-            shown = f"{label} {option.name}"
-            judge_part(Part(role, option.value, shown, use, site))
-    for word, role in _operand_roles(use):
-        judge_part(Part(role, word, label, use, site))
+    _judge_parts(use, argv, label=label, site=site)
     if any(spec.sends for spec in use.specs):
         _judge_sending(argv, label, site)
     spec = use.spec
@@ -62,6 +58,20 @@ def judge_use(argv: Sequence[Word], use: Invocation, site: Site) -> None:
     takes_script = spec.script and use.operands
     if spec.stdin and not takes_script and not _has_inline_code(use):
         run_input(spec.stdin, span, site)
+
+
+def _judge_parts(use: Invocation, argv: Sequence[Word], *, label: str, site: Site) -> None:
+    """Judge every word that has a role, and the files that the program looks for by itself."""
+    for option in use.options:
+        if option.value is not None and (role := _option_role(use, option.name)):
+            shown = f"{label} {option.name}"
+            judge_part(Part(role, option.value, shown, use, site))
+    for word, role in _operand_roles(use):
+        judge_part(Part(role, word, label, use, site))
+    for name, role in use.spec.reads.items():
+        path = site.scope.absolute(name)
+        if path is not None and path in site.scope.files:
+            judge_part(Part(role, Word(name, "", span_of(argv), shape=name), label, use, site))
 
 
 def _judge_rules(use: Invocation, level: int, *, argv: Sequence[Word], site: Site) -> None:
@@ -128,6 +138,9 @@ def _follow_copy(use: Invocation, site: Site) -> None:
     for operand in use.operands[:-1]:
         note_stand_in(operand, use.operands[-1], site.scope)
     if len(use.operands) == 2:
+        fed = stream_of(use.operands[0], site)
+        if fed is not None:
+            remember(use.operands[1].shape, fed, site.scope, append=False)
         source, target = (site.scope.absolute(word.shape) for word in use.operands)
         if source is not None and target is not None and source in site.scope.files:
             site.scope.files[target] = site.scope.files[source]

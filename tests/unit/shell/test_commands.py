@@ -163,3 +163,28 @@ def test_other_machine_is_looked_at_but_not_changed_unasked():
         set(),
         {"publishes"},
     )
+
+
+@pytest.mark.parametrize(
+    "command", ["alias x='git '; alias y=push; x y", "alias x='git '; alias y='push -f'; x y"]
+)
+def test_alias_that_ends_in_a_blank_opens_the_next_one(command):
+    """bash looks the word after it up as well."""
+    assert "publishes" in risks(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ("unheard-of git push", True),
+        ("unheard-of --quiet git push", True),
+        ("unheard-of --level 3 git push", True),
+        ("unheard-of A=1 sh -c 'git push'", True),
+        ("unheard-of look git push", False),
+        ("unheard-of 'git push'", False),
+        ("unheard-of git status", False),
+    ],
+)
+def test_command_passed_to_an_unknown_program_is_judged(command, found):
+    """It may be a wrapper that nobody described; words of a message seldom stand first."""
+    assert ("publishes" in risks(command)) is found
