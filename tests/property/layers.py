@@ -30,6 +30,11 @@ def _repr(text: str) -> str:
     return json.dumps(text, ensure_ascii=True)
 
 
+def _literal(text: str) -> str:
+    """Return a string of Perl, Ruby or PHP in which nothing is filled in."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def _template(*forms: str, simple: bool = False) -> Layer:
     """``{q}``: the text as one word; ``{t}``: as it stands; ``{j}``: as a JSON string, quoted."""
 
@@ -47,7 +52,7 @@ def _program(*forms: str) -> Layer:
 
     def layer(text: Text, chance: random.Random) -> Text:
         command, _, program = chance.choice(forms).partition(" :: ")
-        code = program.replace("{s}", _repr(text.code))
+        code = program.replace("{s}", _repr(text.code)).replace("{k}", _literal(text.code))
         simple = "|" not in command and "\n" not in command
         return Text(command.replace("{p}", single(code)).replace("{raw}", code), simple)
 
@@ -86,6 +91,13 @@ TOOLS = _template(
     "git submodule foreach {q}", "git filter-branch --tree-filter {q}", "git bisect run sh -c {q}",
     "npx -c {q}", "npm exec -c {q}", "nodemon --exec {q}", "tmux new-session -d {q}",
     "tmux send-keys -t x {q} Enter", "tar cf a.tar b --checkpoint=1 --checkpoint-action=exec={q}",
+    "asciinema rec -c {q}", "ls | entr -s {q}", "screen -dmS x sh -c {q}", "dd of=t.sh <<< {q}; sh t.sh",
+    "cp /dev/stdin t.sh <<< {q}; sh t.sh", "install -m755 <(echo {q}) t.sh; ./t.sh",
+    "zellij run -- sh -c {q}", "watchman-make -p x --run {q}", "cp /bin/sh tool; ./tool -c {q}",
+    "ln -s /bin/bash tool && ./tool -c {q}", "alias z='sh -c '; z {q}", "qemu-x86_64 /bin/sh -c {q}",
+    "ssh-agent sh -c {q}", "find . -exec busybox sh -c {q} ';'", "xargs sh -c {q}",
+    "printf '%s' {q} | xargs -0 -I{} sh -c {}", 'IFS= read -r l <<< {q}; eval "$l"',
+    'while IFS= read -r l; do eval "$l"; done <<< {q}', 'for c in {q}; do sh -c "$c"; done',
     "nix-shell --run {q}", "concurrently {q}", "chronic sh -c {q}", "unknown-wrapper sh -c {q}",
     "/lib64/ld-linux-x86-64.so.2 /bin/sh -c {q}", "unbuffer sh -c {q}", "stdbuf -oL sh -c {q}",
     "coproc sh -c {q}", "GIT_SSH_COMMAND={q} git fetch", "PAGER={q} git log", "rsync -e {q} h:a b",
@@ -143,6 +155,17 @@ LANGUAGES = _program(
     "octave --eval {p} :: system({s})",
     "deno eval {p} :: new Deno.Command('sh', {args: ['-c', {s}]})",
     "swipl -g {p} :: shell({s})",
+    "perl -e {p} :: system({k});",
+    "perl -le {p} :: exec({k})",
+    "perl -0777ne {p} f :: system {k}",
+    "perl -e {p} :: my $c = {k}; system($c)",
+    'perl -e {p} :: print "@{[system({k})]}"',
+    "perl -MPOSIX -e {p} :: eval { system({k}) }",
+    "ruby -W0 -e {p} :: exec({k})",
+    'ruby -e {p} :: puts "#{system({k})}"',
+    "php -r {p} :: passthru({k});",
+    "node -e {p} :: require('child_process')['exec']({s})",
+    "ocaml -e {p} :: Sys.command {s}",
     "expect -c {p} :: spawn sh -c {s}",
 )
 

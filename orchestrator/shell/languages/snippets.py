@@ -90,7 +90,7 @@ class Language(BaseModel):
     runs: tuple[str, ...] = ()
     """Patterns whose last group is shell text: backticks, %x{…}."""
     embeds: tuple[str, ...] = ()
-    """Patterns, in strings too, whose last group is code of the same language: ``#{…}``."""
+    """Patterns, in strings too, after which code of the same language stands up to a brace: ``#{``."""
     interpolates: str = '"`'
     """Quotes in which ``$x`` or ``#{x}`` is filled in."""
     calls: tuple[Call, ...] = ()
@@ -142,11 +142,28 @@ def _effects(code: str, language: Language, depth: int) -> Iterator[Effect]:
 def _embedded(source: _Source) -> Iterator[Effect]:
     """Yield what code in strings does."""
     if source.depth > _MAX_EMBEDDED:
+        if any(_compiled(text).search(source.code) for text in source.language.embeds):
+            yield Effect("opaque", 0, len(source.code), reason="code in strings in code")
         return
     for text in source.language.embeds:
-        for match in _compiled(text).finditer(source.code):
-            for effect in _effects(match[1], source.language, source.depth + 1):
-                yield replace(effect, start=match.start(), end=match.end())
+        match = _compiled(text).search(source.code)
+        while match is not None:
+            # What lies inside is left to the next level, else nesting would be read many times.
+            end = _brace_end(source.code, match.end())
+            inner = source.code[match.end() : end]
+            for effect in _effects(inner, source.language, source.depth + 1):
+                yield replace(effect, start=match.start(), end=end)
+            match = _compiled(text).search(source.code, end)
+
+
+def _brace_end(code: str, at: int) -> int:
+    """Return where the brace that was opened before ``at`` is closed, or the end."""
+    depth = 1
+    for index in range(at, len(code)):
+        depth += (code[index] == "{") - (code[index] == "}")
+        if depth == 0:
+            return index
+    return len(code)
 
 
 def _live(pattern: re.Pattern[str], source: _Source) -> Iterator[re.Match[str]]:

@@ -85,3 +85,24 @@ def test_code_over_the_limit_is_opaque():
     """Patterns are not tried on what no person would read."""
     (effect,) = read_snippet("x" * 9000, Language())
     assert effect.kind == "opaque"
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("ruby", "puts \"a #{system('rm -rf {x}')} b\""),
+        ("javascript", "console.log(`a ${require('child_process').execSync('ls')}`)"),
+        ("perl", 'print "@{[system(q(ls))]}"'),
+        ("ruby", '"#{"' * 6 + "x" + '"}"' * 6),
+    ],
+)
+def test_code_in_a_string_is_read(language, code):
+    """What is filled into a string runs all the same."""
+    kinds = {effect.kind for effect in read_snippet(code, languages()[language])}
+
+    assert kinds & {"shell", "pipe", "argv", "opaque"}
+
+
+def test_text_filled_into_a_string_does_nothing():
+    """A value in a message is no reason to ask."""
+    assert read_snippet('puts "#{name} has #{items.size}"', languages()["ruby"]) == []
