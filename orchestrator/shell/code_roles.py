@@ -79,8 +79,11 @@ def judge_script(part: Part) -> None:
 
 def judge_module(part: Part) -> None:
     """A Python module, by the entry of its own name, or by that of a program called like it."""
-    name = f"-m {part.word.shape}"
-    word = replace(part.word, value=name, shape=name) if find_program(name) else part.word
+    module = part.word.shape.removesuffix(".__main__")
+    file = module.replace(".", "/") + ".py"
+    run_file("python", replace(part.word, value=file, shape=file), part.site)
+    name = f"-m {module}" if find_program(f"-m {module}") else module
+    word = replace(part.word, value=part.word.value and name, shape=name)
     part.site.nested.command([word, *part.use.tail], part.site)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from orchestrator.shell.analysis import Word
 from orchestrator.shell.knowledge import Spec
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][\w%()]*\+?=")
 _PAIR = re.compile(r"([A-Za-z_][\w.-]*)=")
 _MIN_ABBREVIATION = 4
 """Two dashes and two letters: shorter ones are too often something else."""

@@ -36,13 +36,14 @@ _UPLOADS = re.compile(
 )
 _LOADERS = re.compile(
     r"(pickle|cPickle|dill|marshal|shelve|joblib|cloudpickle)\.(loads?|open)|ctypes\.\w*(CDLL|LoadLibrary|cdll|windll)\w*.*"
-    r"|importlib\.util\.spec_from_file_location|imp\.load_\w+|runpy\.run_\w+|code\.\w*[iI]nteract\w*|timeit\.timeit"
+    r"|importlib\.util\.spec_from_file_location|imp\.load_\w+|runpy\.run_\w+|breakpoint|i?pdb\.(set_trace|run\w*)|code\.\w*[iI]nteract\w*|timeit\.timeit"
 )
 _FETCH = re.compile(r"(urllib\.request|urllib2|requests|httpx)\.(urlopen|urlretrieve|get)\b")
 _KILLS = re.compile(r"os\.(kill|killpg)")
 _PRIVILEGE = re.compile(
     r"os\.(setuid|seteuid|setgid|setreuid|setresuid|chroot|mount|unshare|setns)"
 )
+_POWERFUL = frozenset({"os", "posix", "subprocess", "shutil", "pty", "commands", "ctypes", "runpy"})
 _WRITERS = frozenset({"write_text", "write_bytes", "touch"})
 _READERS = frozenset({"read_text", "read_bytes"})
 
@@ -129,6 +130,8 @@ def judge_import(node: ast.Import | ast.ImportFrom) -> Iterator[Effect]:
     """Yield what importing a module does by itself; nothing for ordinary ones."""
     if isinstance(node, ast.ImportFrom):
         modules = [node.module or ""]
+        if modules[0] in _POWERFUL and any(item.name == "*" for item in node.names):
+            yield _effect("opaque", reason=f"every name may be one of {modules[0]}")
     else:
         modules = [item.name for item in node.names]
     if any(module.split(".")[0] in {"pip", "ensurepip"} for module in modules):
