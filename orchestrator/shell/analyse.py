@@ -6,6 +6,7 @@ from orchestrator.shell.analysis import Analysis, Finding
 from orchestrator.shell.braces import TooManyWordsError
 from orchestrator.shell.reading import OverLimitError, Reading
 from orchestrator.shell.scope import Places, Scope
+from orchestrator.shell.second_reading import judge_second_reading
 from orchestrator.shell.setting import Code, Setting, Site
 from orchestrator.shell.source import Anchor
 from orchestrator.shell.text import find_evasion
@@ -57,6 +58,7 @@ def _read(command: str, scope: Scope, reading: Reading) -> None:
     try:
         site.nested.shell(Code(command, Anchor(everything, 0)), site)
         reading.read_uncalled()
+        judge_second_reading(reading)
     except (OverLimitError, TooManyWordsError) as err:
         reading.report("opaque", f"too large to be read: {err}", everything)
     except RecursionError:

@@ -45,6 +45,10 @@ class Reading:
     """What each substitution prints."""
     uncalled: dict[str, Callable[[], object]] = field(default_factory=dict)
     """Functions that nothing has called yet, with what reads their bodies."""
+    stored: dict[Span, None] = field(default_factory=dict)
+    """Quoted texts with a substitution in them that are kept as values."""
+    evaluates: bool = False
+    """Something evaluates values a second time."""
     steps: int = 0
 
     def report(

@@ -14,6 +14,7 @@ from orchestrator.shell.commands import judge_command
 from orchestrator.shell.integrity import judge_tree, lost_dashes
 from orchestrator.shell.output import NOTHING, Output, join_outputs
 from orchestrator.shell.reading import MAX_DEPTH, OverLimitError
+from orchestrator.shell.second_reading import note_second_reading
 from orchestrator.shell.setting import Code, Environment, Site
 from orchestrator.shell.source import Source
 from orchestrator.shell.words import EXPANSIONS, Words
@@ -31,6 +32,7 @@ class Reader:
             raise OverLimitError(f"code nested more than {MAX_DEPTH} levels deep")
         source = Source(code.text, code.anchor)
         judge_tree(source, site.reading)
+        note_second_reading(source, site.reading)
         return Walker(source, site).visit(source.root)
 
     def function(self, name: str, argv: list[Word], site: Site) -> Output:
