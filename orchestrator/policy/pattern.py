@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.schema.likeness import FREE_WORD, Line, Pattern
 from orchestrator.shell.analysis import Analysis, SimpleCommand
-from orchestrator.shell.knowledge import Spec
+from orchestrator.shell.knowledge import Rule, Spec
 from orchestrator.shell.programs import find_program
 
 _CODE = frozenset(
@@ -26,6 +26,14 @@ _CODE = frozenset(
 )
 """Roles of operands that are code, or name some."""
 _CODE_WITH = ("code:", "script:", "setting:", "pair:")
+_WIDER = frozenset({"publishes", "destructive", "upload"})
+"""Risks of which another word changes what is hit, not which code runs."""
+_STARTS = frozenset(
+    {"exec", "invoke", "play", "rerun", "restart", "run", "run-script", "start", "up", "x"}
+)
+"""Sub-commands whose next word names what is started, here or elsewhere."""
+_ELSEWHERE = frozenset({"url", "remote", "source"})
+"""Roles of operands that name where something comes from."""
 
 
 def real_commands(analysis: Analysis) -> list[SimpleCommand]:
@@ -61,15 +69,19 @@ def plain_line(analysis: Analysis) -> Line | None:
 def pattern_of(line: Line, *, wrapped: bool) -> Pattern | None:
     """Return what a wider yes would cover; None where nothing may be wider.
 
-    The last word may be free where the program and its sub-command stand before it. Without a
-    free word there is something to widen only where a shell was ``wrapped`` around the command.
+    The last word may be free where the program and its sub-command stand before it, and the tables
+    tell what they do to it. Without a free word there is something to widen only where a shell was
+    ``wrapped`` around the command.
     """
-    at = _last_sub(line.words)
-    if at is None:
+    found = _last_sub(line.words)
+    if found is None:
         return None
+    at, spec = found
     *fixed, last = line.words
     free = (
         len(fixed) >= 2
+        and _only_hits(spec)
+        and not _STARTS.intersection(line.words[1 : at + 1])
         and at < len(fixed)
         and not any(word.startswith("-") for word in (fixed[1], fixed[-1]))
         and FREE_WORD.match(last) is not None
@@ -79,13 +91,13 @@ def pattern_of(line: Line, *, wrapped: bool) -> Pattern | None:
     return Pattern(line.words, line.cwd) if wrapped else None
 
 
-def _last_sub(words: tuple[str, ...]) -> int | None:
-    """Return where the last sub-command stands; None where the program may run anything else."""
+def _last_sub(words: tuple[str, ...]) -> tuple[int, Spec] | None:
+    """Return the last sub-command and where it stands; None where it may run anything else."""
     spec = find_program(words[0]) if "/" not in words[0] else None
     at = 0
     while spec is not None and not _runs_code(spec):
         if not spec.subs:
-            return at
+            return at, spec
         at += 1
         found = spec.sub_specs.get(words[at]) if at < len(words) else None
         if found is None:
@@ -93,6 +105,24 @@ def _last_sub(words: tuple[str, ...]) -> int | None:
             return None
         spec = found
     return None
+
+
+def _only_hits(spec: Spec) -> bool:
+    """Say whether another operand is only another target, never other code.
+
+    A use that the tables call harmless (``npm run``) or risky for an option alone
+    (``git difftool -x``) may still run what its operand names: nothing says that it does not.
+    """
+    rules = [rule for rule in spec.rules if not (rule.any or rule.all or rule.value)]
+    risks = {rule.risk for rule in rules} | ({spec.risk} if spec.risk else set())
+    roles = {spec.operands, spec.first, spec.last}
+    told = bool(spec.risk) or any(roles) or any(not _asks_for_words(rule) for rule in rules)
+    return told and risks <= _WIDER and not roles & _ELSEWHERE
+
+
+def _asks_for_words(rule: Rule) -> bool:
+    """Say whether the rule speaks of some words alone: ``mvn deploy``, and not ``mvn x``."""
+    return bool(rule.words or rule.line or rule.operand)
 
 
 def _runs_code(spec: Spec) -> bool:
