@@ -157,7 +157,7 @@ def _session_line(event: SessionStart) -> str:
 
 
 def _unexpected_line(event: UnexpectedExec) -> str:
-    shown = " ".join(event.argv) or event.path or "a program that cannot be read"
+    shown = " ".join(event.argv) or event.path or "programs that cannot be read"
     ended = "; all that the call started was ended" if event.ended else ""
     return f"  unexpected: it started {shown[:SHOWN_WORDS]} ({event.reason}){ended}"
 

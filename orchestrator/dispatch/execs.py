@@ -8,7 +8,13 @@ from typing import Any, Literal
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.records import AuditSink
 from orchestrator.dispatch.started_programs import SHOWN_WORDS, StartedPrograms
-from orchestrator.policy.exec_time import ExecJudge, Expectation, JudgeCommand
+from orchestrator.policy.exec_time import (
+    OVERFLOW,
+    ExecJudge,
+    Expectation,
+    JudgeCommand,
+    unseen,
+)
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.event import Observer, UnexpectedExec
 from orchestrator.schema.exec_record import ExecReport, ExecSeen, OnExecs
@@ -17,7 +23,6 @@ from orchestrator.schema.request import ExecRequest, ProcessStart, Request
 
 MOST_TOLD = 20
 """Unexpected ones of one call that are told; one program is told once for each rule."""
-OVERFLOW = "it started more different programs than can be looked at"
 
 
 class Execs:
@@ -57,6 +62,7 @@ class Watched:
         self._surprises = 0
         self._told: set[tuple[str, str, str]] = set()
         self._settled = False
+        self._overflowed = False
         self.ended_for = ""
         """What the call was ended for; empty where it was not."""
 
@@ -68,9 +74,10 @@ class Watched:
             decision = self._expected.unforeseen(seen)
             if decision is not None:
                 end = self._unexpected(seen, decision) or end
-        if report.overflow and self._session.ends:
-            self.ended_for = self.ended_for or OVERFLOW
-            end = True
+        if report.overflow and not self._overflowed:
+            self._overflowed = True
+            lost = ExecSeen(0, 0, "", ())
+            end = self._unexpected(lost, unseen(OVERFLOW)) or end
         if self._settled and (report.execs or report.unlisted):
             body = {"call": self._call.id, **self.take()}
             self._append("execs", body)
@@ -92,7 +99,7 @@ class Watched:
         ends = self._session.ends
         words = [self._session.output.scrub(word) for word in seen.argv[:SHOWN_WORDS]]
         if ends and not self.ended_for:
-            shown = " ".join(words) or seen.path or "a program that cannot be read"
+            shown = " ".join(words) or seen.path or "programs that cannot be read"
             self.ended_for = f"{shown} ({decision.reason})"
         key = (seen.path.rpartition("/")[2], decision.rule, decision.layer)
         if key not in self._told and len(self._told) < MOST_TOLD:

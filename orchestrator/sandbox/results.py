@@ -206,6 +206,9 @@ class _Started(_Answer):
     parent: Count
     path: Line
     argv: Annotated[list[Line], Field(max_length=1000)]
+    real: Line
+    lines: Annotated[list[Line], Field(max_length=10)]
+    by: Line
     cut: bool
     unreadable: bool
 
@@ -281,7 +284,17 @@ def parse_execs(payload: bytes) -> ExecReport:
         raise BoxError(f"box: told wrongly of started programs: {first['msg']}") from err
     return ExecReport(
         tuple(
-            ExecSeen(item.pid, item.parent, item.path, tuple(item.argv), item.cut, item.unreadable)
+            ExecSeen(
+                item.pid,
+                item.parent,
+                item.path,
+                tuple(item.argv),
+                real=item.real,
+                lines=tuple(item.lines),
+                by=item.by,
+                cut=item.cut,
+                unreadable=item.unreadable,
+            )
             for item in told.execs
         ),
         unlisted=told.unlisted,

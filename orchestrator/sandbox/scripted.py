@@ -71,7 +71,9 @@ def exec_outcome(output: str = "", exit_code: int | None = 0, **more: object) ->
 def _report(reply: Reply) -> ExecReport:
     return ExecReport(
         tuple(
-            ExecSeen(pid, parent=1, path=f"/usr/bin/{argv[0]}", argv=argv)
+            ExecSeen(
+                pid, parent=1, path=f"/usr/bin/{argv[0]}", argv=argv, real=f"/usr/bin/{argv[0]}"
+            )
             for pid, argv in enumerate(reply.execs, start=2)
         ),
         last=True,

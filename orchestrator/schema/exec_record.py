@@ -16,6 +16,12 @@ class ExecSeen:
     path: str
     """As it was given to the kernel: relative, or one of the directories of PATH tried in turn."""
     argv: tuple[str, ...]
+    real: str = ""
+    """The file that the path leads to; empty where there is none, so that nothing can start."""
+    lines: tuple[str, ...] = ()
+    """What names the interpreter of a script, then of that interpreter where it is one too."""
+    by: str = ""
+    """The file of the program that asks for it."""
     cut: bool = False
     """There were more arguments, or longer ones, than are kept."""
     unreadable: bool = False

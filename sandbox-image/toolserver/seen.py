@@ -60,16 +60,20 @@ class Seen:
         self._listed += 1
         self._bytes += len(text)
         words = text.decode("utf-8", "replace").split("\0")
-        path, argv = words[0], words[1:-1]
+        path, real, whole, by = (*words[:4], "", "", "", "")[:4]
+        lines, argv = whole.split("\n")[:-1], words[4:-1]
         before = self._waiting[-1] if self._waiting else None
         if before is not None and _tries_path(before, pid, path, argv):
-            before["path"] = path
+            before.update(path=path, real=real, lines=lines)
             return
         self._waiting.append(
             {
                 "pid": pid,
                 "parent": parent,
                 "path": path,
+                "real": real,
+                "lines": lines,
+                "by": by,
                 "argv": argv,
                 "cut": bool(flags & _CUT),
                 "unreadable": bool(flags & _UNREADABLE),

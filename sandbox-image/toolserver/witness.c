@@ -28,22 +28,29 @@
 #include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 enum {
     SPARES = 3,
     SERVER = 4,
-    MOST_WORDS = 256,
-    MOST_TEXT = 4096,
+    MOST_WORDS = 1000,
+    MOST_TEXT = 16 * 1024,
     MOST_PATH = 4096,
+    MOST_LINE = 256, /* of which the kernel heeds no more */
+    MOST_SCRIPTS = 4,
     EVENTS = 64,
 };
 
 /* What is not known of it; GONE: nothing is left that could start anything, and nothing follows. */
 enum { CUT = 1, UNREADABLE = 2, GONE = 4 };
 
-/* All in the machine's byte order; the path and then the arguments follow, each ended by NUL. */
+/*
+ * All in the machine's byte order. Texts follow, each ended by NUL: the path as given; the file it
+ * leads to; where that is a script, the lines that name its interpreter and, as that may be a script
+ * too, its interpreter's; the file of the program that asks; then the arguments.
+ */
 struct record {
     uint32_t size; /* of what follows it */
     uint32_t flags;
@@ -53,7 +60,7 @@ struct record {
 
 struct told {
     struct record head;
-    char text[MOST_PATH + MOST_TEXT];
+    char text[3 * MOST_PATH + MOST_SCRIPTS * MOST_LINE + MOST_TEXT + 8];
 };
 
 static struct seccomp_notif *asked;
@@ -151,6 +158,93 @@ static uint32_t parent_of(uint32_t pid) {
     return end != NULL && sscanf(end + 1, " %*c %u", &parent) == 1 ? parent : 0;
 }
 
+/*
+ * Open what a process would find by a path, to look at it; -1 where there is nothing. Names that mean
+ * the process itself must not mean this one.
+ */
+static int find_file(uint32_t pid, int directory, const char *path) {
+    char from[MOST_PATH + 64];
+    const char *rest = path;
+    int base = AT_FDCWD;
+    if (path[0] == '\0') {
+        snprintf(from, sizeof from, "/proc/%u/fd/%d", pid, directory);
+        rest = from;
+    } else if (strncmp(path, "/dev/fd/", 8) == 0) {
+        snprintf(from, sizeof from, "/proc/%u/fd/%s", pid, path + 8);
+        rest = from;
+    } else if (strncmp(path, "/proc/self/", 11) == 0) {
+        snprintf(from, sizeof from, "/proc/%u/%s", pid, path + 11);
+        rest = from;
+    } else if (path[0] != '/') {
+        if (directory == AT_FDCWD)
+            snprintf(from, sizeof from, "/proc/%u/cwd", pid);
+        else
+            snprintf(from, sizeof from, "/proc/%u/fd/%d", pid, directory);
+        base = open(from, O_PATH | O_CLOEXEC);
+        if (base < 0)
+            return -1;
+    }
+    int file = openat(base, rest, O_PATH | O_CLOEXEC);
+    if (base != AT_FDCWD)
+        close(base);
+    return file;
+}
+
+/* Write where a link of /proc leads, and its NUL; the room that took. */
+static size_t target_of(const char *link, char *into) {
+    ssize_t length = readlink(link, into, MOST_PATH - 1);
+    if (length < 0)
+        length = 0;
+    into[length] = '\0';
+    return (size_t)length + 1;
+}
+
+/* Write the first line of a script without its mark, and a line feed; 0 where it is none. */
+static size_t line_of(const char *link, char *into) {
+    struct stat found;
+    char start[MOST_LINE];
+    int file = open(link, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ssize_t count = -1;
+    if (file >= 0 && fstat(file, &found) == 0 && S_ISREG(found.st_mode))
+        count = read(file, start, sizeof start);
+    if (file >= 0)
+        close(file);
+    if (count < 2 || start[0] != '#' || start[1] != '!')
+        return 0;
+    size_t used = 0;
+    for (ssize_t at = 2; at < count && start[at] != '\n' && start[at] != '\0'; at++)
+        into[used++] = start[at];
+    into[used++] = '\n';
+    return used;
+}
+
+/* Write the file that starts, and the lines of its interpreters; the room they took. */
+static size_t look_at(uint32_t pid, int directory, const char *path, char *into) {
+    char link[64], next[MOST_LINE + 1];
+    int file = find_file(pid, directory, path);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    size_t used = file < 0 ? (into[0] = '\0', 1) : target_of(link, into);
+    for (int depth = 0; file >= 0 && depth < MOST_SCRIPTS; depth++) {
+        size_t length = line_of(link, into + used);
+        close(file);
+        file = -1;
+        if (length > 0) {
+            char *line = into + used;
+            used += length;
+            size_t skip = strspn(line, " \t");
+            size_t name = strcspn(line + skip, " \t\n");
+            memcpy(next, line + skip, name);
+            next[name] = '\0';
+            file = find_file(pid, AT_FDCWD, next);
+            snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+        }
+    }
+    if (file >= 0)
+        close(file);
+    into[used++] = '\0';
+    return used;
+}
+
 static void send_record(struct told *told, size_t used) {
     told->head.size = (uint32_t)(sizeof told->head - sizeof told->head.size + used);
     say(told, sizeof told->head + used);
@@ -174,6 +268,10 @@ static void tell(uint64_t number, int listener) {
         }
         told.text[length] = '\0';
         used = (size_t)length + 1;
+        used += look_at(asked->pid, at ? (int)asked->data.args[0] : AT_FDCWD, told.text,
+                        told.text + used);
+        snprintf(path, sizeof path, "/proc/%u/exe", asked->pid);
+        used += target_of(path, told.text + used);
         used += words_at(memory, asked->data.args[at + 1], told.text + used, MOST_TEXT,
                          &told.head.flags);
         close(memory);

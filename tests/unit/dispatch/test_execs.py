@@ -5,11 +5,16 @@ import json
 import anyio
 import pytest
 
+from orchestrator.dispatch.execs import Execs
 from orchestrator.dispatch.started_programs import MOST_KEPT
 from orchestrator.policy.evaluate import evaluate_command
+from orchestrator.policy.exec_time import UNSEEN
 from orchestrator.policy.load import load_policy
 from orchestrator.sandbox.scripted import Reply, ScriptedBox
+from orchestrator.schema.decision import Decision
 from orchestrator.schema.event import UnexpectedExec
+from orchestrator.schema.exec_record import ExecReport
+from orchestrator.schema.request import ExecRequest
 from tests.support.corridor import call, open_corridor
 from tests.unit.policy.conftest import SHIPPED
 
@@ -99,3 +104,23 @@ def test_secrets_in_arguments_are_nowhere(tmp_path, unexpected):
 
     assert told
     assert SECRET not in json.dumps(records) + result.output + repr(told)
+
+
+@pytest.mark.parametrize("unexpected", ["report", "end"])
+def test_more_than_can_be_looked_at_is_unexpected_itself(tmp_path, unexpected):
+    """Nobody knows what is among them; it is told once."""
+    told = []
+    corridor = open_corridor(tmp_path, ScriptedBox({}), unexpected=unexpected, observe=told.append)
+    execs = Execs(
+        lambda _request: Decision("allow", "r", "session", "fine"),
+        audit=corridor.audit,
+        output=corridor.output,
+        observe=told.append,
+        unexpected=unexpected,
+    )
+    watched = execs.watch(call("bash", 1), ExecRequest("make", "/workspace", 1.0))
+    flood = ExecReport((), unlisted=9, overflow=True)
+
+    assert [watched.hear(flood), watched.hear(flood)] == [unexpected == "end", False]
+    assert [event.rule for event in told] == [UNSEEN]
+    assert watched.settle()["execs"] == {"count": 18, "unlisted": 18, "unexpected": 1}

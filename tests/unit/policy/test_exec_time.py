@@ -19,7 +19,8 @@ def judge():
 
 
 def seen(*argv, pid=2, parent=1, path=None, **more):
-    return ExecSeen(pid, parent, path or f"/usr/bin/{argv[0]}", argv, **more)
+    path = path or f"/usr/bin/{argv[0]}"
+    return ExecSeen(pid, parent, path, argv, **{"real": path, "by": "/usr/bin/make"} | more)
 
 
 ENSUREPIP = seen("python3", "-m", "ensurepip", pid=4, parent=3, path="/workspace/v/bin/python3")
@@ -78,11 +79,86 @@ def test_other_risk_of_a_known_program_is_a_surprise(judge):
 def test_what_an_expected_program_starts_belongs_to_it(judge):
     """By descent, through programs that policy has nothing against."""
     expected = expect(judge, "git push origin main")
+    git, sh = "/usr/bin/git", "/usr/bin/sh"
+    force = ("git", "push", "--force")
 
     assert expected.unforeseen(seen(*PUSH, pid=5)) is None
-    assert expected.unforeseen(seen("sh", "-c", "x", pid=6, parent=5)) is None
-    assert expected.unforeseen(seen("git", "push", "--force", pid=7, parent=6)) is None
-    assert expected.unforeseen(seen("git", "push", "--force", pid=8, parent=1)) is not None
+    assert expected.unforeseen(seen("sh", "-c", "x", pid=6, parent=5, by=git)) is None
+    assert expected.unforeseen(seen(*force, pid=7, parent=6, by=sh)) is None
+    assert expected.unforeseen(seen(*force, pid=8, parent=1, by=git)) is not None
+
+
+def test_start_that_failed_covers_nothing(judge):
+    """The process runs on as what it was, whatever it asked for: by its file it is told apart."""
+    expected = expect(judge, "rm -rf build; make")
+    python = "/usr/bin/python3.11"
+    force = ("git", "push", "--force")
+    missing = seen("rm", "-rf", "build", pid=5, path="/nowhere/rm", real="", by=python)
+    too_long = seen("rm", "-rf", "build", pid=6, by=python)
+
+    assert expected.unforeseen(missing) is None
+    assert expected.unforeseen(seen(*force, pid=5, by=python)) is not None
+    assert expected.unforeseen(too_long) is None
+    assert expected.unforeseen(seen(*force, pid=6, by=python)) is not None
+    assert expected.unforeseen(seen(*force, pid=7, parent=6, by=python)) is not None
+
+
+@pytest.mark.parametrize(
+    ("command", "started"),
+    [
+        ("timeout 60 make all", ("timeout", "5", "git", "push", "--force")),
+        ("env A=1 make c", ("env", "git", "push")),
+        ('git log "$X"; make b', ("git", "push", "--force")),
+        ("git push origin main; make", ("git", "push", "--force", "origin", "main")),
+        ("rm -rf build; make", ("rm", "-rf", "src")),
+        ('rm -rf "$X"; make', ("rm", "-rf", "a", "b")),
+        ("sh -c 'git push a b'; make", ("sh", "-c", "git push c d")),
+    ],
+)
+def test_same_program_with_other_arguments_is_a_surprise(judge, command, started):
+    """What the text shows is the program with these arguments, not its name."""
+    assert expect(judge, command).unforeseen(seen(*started)) is not None
+
+
+@pytest.mark.parametrize(
+    ("command", "started"),
+    [
+        ('rm -rf "$X"', ("rm", "-rf", "a b")),
+        ("rm -rf $X", ("rm", "-rf", "a", "b")),
+        ("rm -rf *.d", ("rm", "-rf", "a.d", "b.d")),
+        ("ls -d *.d | xargs rm -rf", ("rm", "-rf", "a.d", "b.d")),
+        ("timeout 5 rm -rf build", ("timeout", "5", "rm", "-rf", "build")),
+        ("env A=1 git push", ("env", "A=1", "git", "push")),
+        ("find . -name x -exec rm -rf {} +", ("rm", "-rf", "./x", "./y/x")),
+    ],
+)
+def test_arguments_that_are_open_in_the_text_may_be_anything(judge, command, started):
+    """As many as could stand there, also below what only runs another program."""
+    assert expect(judge, command).unforeseen(seen(*started)) is None
+
+
+@pytest.mark.parametrize(
+    "started",
+    [
+        seen("./x", path="./x", real="/workspace/x", lines=("/usr/bin/git push",)),
+        seen("./x", "a", path="./x", real="/workspace/x", lines=("/usr/bin/rm -rf",)),
+        seen("./x", path="./x", real="/workspace/x", lines=("./y", "/usr/bin/git push")),
+        seen("./x", path="./x", real="/workspace/x", lines=("/usr/bin/env -S git push",)),
+        seen("bar", "push", path="/tmp/bar", real="/usr/bin/git"),
+        seen("zzz", path="", real="/memfd:zzz (deleted)"),
+        seen("git", *("-C", ".") * 200, cut=True),
+        seen("git", "-c", "a.b=" + "x" * 50, cut=True),
+    ],
+    ids=["line", "line-argument", "line-twice", "line-env", "link", "no-file", "cut", "cut-word"],
+)
+def test_program_behind_another_is_a_surprise(judge, started):
+    """The interpreter a script names, the file a link leads to, what was cut off or is no file."""
+    assert expect(judge, "make").unforeseen(started) is not None
+
+
+def test_long_harmless_program_is_no_surprise(judge):
+    """Linkers are given thousands of files."""
+    assert expect(judge, "make").unforeseen(seen("ld", *("a.o",) * 900, cut=True)) is None
 
 
 def test_part_of_a_program_is_no_surprise_below_it(judge):

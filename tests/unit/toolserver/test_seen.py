@@ -14,7 +14,7 @@ def seen():
 
 
 def add(seen, *words, pid=9, path="/bin/x", flags=0):
-    seen.add((pid, SHELL), flags, "\0".join([path, *words, ""]).encode())
+    seen.add((pid, SHELL), flags, "\0".join([path, path, "", "/bin/sh", *words, ""]).encode())
 
 
 def told(seen, *, last=False):
@@ -73,7 +73,7 @@ def test_too_many_different_ones_are_said_to_be(seen):
 @pytest.mark.parametrize(("flags", "name"), [(1, "cut"), (2, "unreadable")])
 def test_what_is_not_known_is_marked(seen, flags, name):
     """And bytes that are no text become marks."""
-    seen.add((9, SHELL), flags, b"/bin/\xff\0a\xff\0")
+    seen.add((9, SHELL), flags, b"/bin/\xff\0\0\0\0a\xff\0")
     (item,) = told(seen)["execs"]
 
     assert item[name]

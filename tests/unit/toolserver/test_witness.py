@@ -110,6 +110,61 @@ def test_program_that_hides_its_name_is_seen(stage, source, path):
     assert found.path.startswith(path)
 
 
+def test_interpreter_of_a_script_is_told(stage):
+    """Also where the interpreter is a script itself; the kernel starts it without a word."""
+    ear, _ = heard(
+        stage,
+        "printf '#!/usr/bin/env  -S git\\n' > inner; printf '#!/workspace/inner push\\n' > outer; "
+        "chmod +x inner outer; ./outer a; true",
+    )
+    found = next(item for item in ear.execs if item.path == "./outer")
+
+    assert found.real == "/workspace/outer"
+    assert found.lines == ("/workspace/inner push", "/usr/bin/env  -S git")
+    assert found.argv == ("./outer", "a")
+
+
+def test_file_behind_a_link_and_the_asking_program_are_told(stage):
+    """The real file, whatever leads to it; none where nothing can start."""
+    ear, _ = heard(
+        stage,
+        "ln -s /usr/bin/git g; ./g version; cd /; ../workspace/g version; "
+        "python3 -c \"import os; os.path.exists('x') or os.execv('/nowhere/x', ['x'])\"",
+    )
+    real = {item.path: item.real for item in ear.execs}
+    by = {item.path: item.by for item in ear.execs}
+
+    assert real["./g"] == real["../workspace/g"] == "/usr/bin/git"
+    assert real["/nowhere/x"] == ""
+    assert by["./g"] == "/opt/glovebox/bash"
+    assert by["/nowhere/x"].startswith("/usr/bin/python3")
+
+
+@pytest.mark.parametrize("path", ["/proc/self/fd/9", "/dev/fd/9", "/proc/thread-self/fd/9"])
+def test_own_names_of_a_process_are_its_own(stage, path):
+    """They lead elsewhere for whoever looks at them from outside."""
+    source = (
+        f"import os; os.dup2(os.open('/usr/bin/git', os.O_RDONLY), 9); os.execv('{path}', ['x'])"
+    )
+    ear, _ = heard(stage, f'python3 -c "{source}"')
+
+    assert ear.execs[-1].real in {"/usr/bin/git", ""}
+    assert "thread" in path or ear.execs[-1].real
+
+
+def test_many_arguments_are_kept(stage):
+    """A thousand words and 16 KiB; beyond that it is told that there are more."""
+    ear, _ = heard(
+        stage, "/bin/true $(seq 900); /bin/true $(seq 2000); /bin/true $(printf '%020000d' 1)"
+    )
+    few, many, long = (item for item in ear.execs if item.path == "/bin/true")
+
+    assert len(few.argv) == 901
+    assert not few.cut
+    assert many.cut
+    assert long.cut
+
+
 def test_static_program_and_loader_are_seen(stage):
     """Nothing in the program has to take part."""
     loader = "/lib64/ld-linux-x86-64.so.2"
