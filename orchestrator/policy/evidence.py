@@ -97,10 +97,11 @@ def _add_command(found: Evidence, call: RecordedCall, analysis: Analysis) -> Non
 
 
 def use_of(command: SimpleCommand, *, whole: bool = False) -> Use | None:
-    """Return the narrowest use that a rule can name and that stays useful; None if it has no name.
+    """Return the narrowest use that a rule can name and that stays useful; None if none can.
 
     A sub-command names itself (``git status``). What runs code or other programs is named with
-    all its arguments, since any others could be any program. ``whole`` asks for that in any case.
+    all its arguments or not at all, since any others could be any program. ``whole`` asks for all
+    arguments in any case, as far as a rule can say them.
     """
     written = command.argv[0].value
     if written is None or command.program is None:
@@ -108,9 +109,12 @@ def use_of(command: SimpleCommand, *, whole: bool = False) -> Use | None:
     program = written if "/" in written else command.program
     words = [word.value for word in command.argv[1:]]
     spec = find_program(command.program)
-    if whole or (spec is not None and _runs_code(spec)):
+    runs_code = spec is not None and _runs_code(spec)
+    if whole or runs_code:
         known = tuple(word for word in words if word is not None)
         sayable = len(known) == len(words) <= MOST_ARGS and all(_sayable(word) for word in known)
+        if runs_code and not (sayable and known):
+            return None
         return Use(program, known, exact=True) if sayable else Use(program, (), exact=False)
     sub = _sub_command(spec, words)
     return Use(program, (sub,) if sub else (), exact=False)

@@ -119,6 +119,18 @@ def test_words_of_commands_are_no_yaml(load):
     assert load(found.text)
 
 
+@pytest.mark.parametrize("command", ["bash", "python3", "timeout 60 bash"])
+def test_bare_interpreter_is_never_allowed_whole(load, command):
+    """It is named as what no rule can say, and other code is still asked about."""
+    found = suggest(past(command), load, name="draft")
+    loaded = load(found.text)
+
+    assert [flip.now.effect for flip in found.left] == ["ask"]
+    for other in ("bash evil.sh", "python3 evil.py"):
+        asked = evaluate(loaded, ExecRequest(other, "/workspace", 1.0), tool="bash")
+        assert asked.effect == "ask"
+
+
 def test_what_no_rule_can_say_is_named(load):
     """Stars in rules mean anything, so that a refusal of one text with a star is left over."""
     call = RecordedCall(
