@@ -6,11 +6,13 @@ relative glob starts at the workspace. Patterns are bounded so that matching sta
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 
 MAX_PATH = 4096
@@ -18,6 +20,9 @@ MAX_PATH = 4096
 _MAX_DOUBLE_STARS = 2
 """Besides a trailing one; each adds a power of the path's depth."""
 _MAX_STARS = 8
+_MAX_READINGS = 4096
+"""Names that a shell's pattern may stand for, all its parts together."""
+_WILD = re.compile(r"[*?\[]")
 _TOKEN = re.compile(r"\*\*/|/\*\*\Z|\*+|\?|\[[!^]?\]?[^]]*\]|\{[^{}]*\}|\\?[\s\S]")
 _INVISIBLE = re.compile("[\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 
@@ -92,6 +97,43 @@ class GlobSet:
             return None
         pairs = zip(self.patterns, self.single, strict=True)
         return next((glob for glob, single in pairs if single.match(text)), None)
+
+    def may_match(self, pattern: str) -> str | None:
+        """Return the first glob that matches what a shell may make of a path with ``* ? [`` in it.
+
+        The names that the globs spell out are tried. As in bash, a name that begins with a dot is
+        only met by a pattern that does; other names are tried below such a folder alone.
+        """
+        parts = (folded(pattern) if self.fold else pattern).split("/")
+        names = self._names()
+        choices: list[list[str]] = []
+        for at, part in enumerate(parts):
+            hidden = any(before.startswith(".") for before in parts[:at])
+            choices.append([part])
+            if _WILD.search(part):
+                choices[-1] += [
+                    name
+                    for name in names
+                    if (part[0] == "." if name[0] == "." else hidden) and fnmatchcase(name, part)
+                ]
+        readings = itertools.islice(itertools.product(*choices), _MAX_READINGS)
+        found = (self.match("/".join(reading)) for reading in readings)
+        return next((glob for glob in found if glob), None)
+
+    def _names(self) -> list[str]:
+        names = {name for glob in self.patterns for name in glob.split("/")}
+        return sorted(name for name in names if name and not set(name) & set("*?[{"))
+
+
+def folders_above(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return globs for the named folders that what ``patterns`` match lies in."""
+    parents: dict[str, None] = {}
+    for pattern in patterns:
+        parts = pattern.split("/")
+        for count in range(1, len(parts)):
+            if "*" not in parts[count - 1] and parts[count - 1] not in {"", "~"}:
+                parents["/".join(parts[:count])] = None
+    return tuple(parents)
 
 
 def compile_globs(patterns: Iterable[str], *, fold: bool, workspace: str, home: str) -> GlobSet:

@@ -195,6 +195,8 @@ def _path_votes(layers: tuple[Layer, ...], analysis: Analysis, box: BoxPaths) ->
         name = "default:write" if within(path, box.workspace) else ""
         for layer in layers:
             yield from rule_votes(layer, layer.writes, path, span=span, default_rule=name)
+    for path, span in _normal(analysis.trees, box):
+        yield from protected_votes(layers, path, span=span, tree=True)
     for path, span in _normal(analysis.reads, box):
         name = "default:read" if within(path, box.workspace) else ""
         for layer in layers:

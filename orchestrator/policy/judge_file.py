@@ -58,11 +58,20 @@ def _path_votes(layers: tuple[Layer, ...], path: str, access: FileAccess) -> Ite
 
 
 def protected_votes(
-    layers: tuple[Layer, ...], path: str, *, span: tuple[int, int] | None = None
+    layers: tuple[Layer, ...],
+    path: str,
+    *,
+    span: tuple[int, int] | None = None,
+    tree: bool = False,
 ) -> Iterator[Decision]:
-    """Yield an ask that no blanket yes answers, for each layer that protects the path."""
+    """Yield an ask that no blanket yes answers, for each layer that protects the path.
+
+    A path of a command line (with a ``span``) may hold the shell's patterns; a ``tree`` goes with
+    all that lies below it.
+    """
     for layer in layers:
-        glob = layer.protected.match(path)
+        globs = layer.above_protected if tree else layer.protected
+        glob = globs.match(path) if span is None else globs.may_match(path)
         if glob:
             yield Decision(
                 effect="ask",

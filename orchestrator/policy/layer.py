@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from orchestrator.policy.document import Default, FileAccess, PolicyDocument, RiskVote
-from orchestrator.policy.globs import GlobSet, compile_globs, name_glob
+from orchestrator.policy.globs import GlobSet, compile_globs, folders_above, name_glob
 from orchestrator.policy.match import CompiledRule
 from orchestrator.policy.rules import CommandRule, FileRule
 from orchestrator.policy.signature import LayerSource
@@ -51,6 +51,8 @@ class Layer:
     reads: FileVotes
     writes: FileVotes
     protected: GlobSet
+    above_protected: GlobSet
+    """Folders that protected paths lie in, as far as the globs name them."""
     hidden: GlobSet
     source: LayerSource | None = None
     """For a layer that is held to its exact bytes: org, team, project."""
@@ -143,6 +145,7 @@ def compile_layer(name: LayerName, document: PolicyDocument, tree: Node, *, box:
         if not rule.program:
             any_program.append(compiled)
     files, workspace = document.files, document.workspace
+    protected = (workspace.protected if workspace else None) or ()
     return Layer(
         name=name,
         document=document,
@@ -151,7 +154,8 @@ def compile_layer(name: LayerName, document: PolicyDocument, tree: Node, *, box:
         any_program=tuple(any_program),
         reads=_compile_files(files.read if files else None, box),
         writes=_compile_files(files.write if files else None, box),
-        protected=_globs((workspace.protected if workspace else None) or (), box, fold=True),
+        protected=_globs(protected, box, fold=True),
+        above_protected=_globs(folders_above(protected), box, fold=True),
         hidden=_globs((workspace.hidden if workspace else None) or (), box, fold=True),
     )
 

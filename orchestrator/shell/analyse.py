@@ -48,6 +48,7 @@ def analyse(
         findings=tuple(reading.findings.values()),
         writes=tuple(reading.writes),
         deletes=tuple(reading.deletes),
+        trees=tuple(reading.trees),
         reads=tuple(reading.reads),
     )
 

@@ -87,4 +87,6 @@ class Analysis:
     """Paths it would write, absolute where the directory is known."""
     deletes: tuple[tuple[str, Span], ...] = field(default=())
     """Paths it would take away; whoever may not write a file may not do that either."""
+    trees: tuple[tuple[str, Span], ...] = field(default=())
+    """Paths that it would move or take away with all that lies below them."""
     reads: tuple[tuple[str, Span], ...] = field(default=())

@@ -9,6 +9,7 @@ from itertools import dropwhile, takewhile
 
 from orchestrator.shell.analysis import SimpleCommand, Word
 from orchestrator.shell.builtins import assign, find_builtin
+from orchestrator.shell.found_arguments import fed_commands, filled, names_sought
 from orchestrator.shell.invocation import Invocation, read_arguments, slice_word
 from orchestrator.shell.knowledge import Spec, Wrap
 from orchestrator.shell.output import NOTHING, Output
@@ -99,16 +100,25 @@ def _judge_known(spec: Spec, words: list[Word], site: Site) -> Output:
         if result is not None:
             return result
     judge_script(use, site)
-    for run in use.runs:
-        inner = list(run.words)
-        if use.operands and use.operands[0].value is not None:
-            inner = [_replaced(word, "{}", use.operands[0].shape) for word in inner]
-        if use.spec.appends and not any("{" in word.shape for word in inner):
-            inner.append(_unseen(words[0]))
-        _run_inner(inner, Wrap(replaces="{}"), label=words[0].shape, site=fork)
+    _judge_runs(use, words, fork)
     if wraps is not None and (use.tail or wraps.appends):
         return _follow(wraps, use, words=words, site=fork)
     return printed(words, use, site)
+
+
+def _judge_runs(use: Invocation, words: Sequence[Word], site: Site) -> None:
+    """Judge the commands inside the arguments, with what they are filled in with."""
+    for run in use.runs:
+        inner = list(run.words)
+        folder = use.operands[0].shape if use.operands and use.operands[0].value else ""
+        for named in names_sought(use):
+            found = [filled(word, ["{}"], f"{folder or '.'}/{DYNAMIC}/{named}") for word in inner]
+            _run_inner(found, Wrap(), label=words[0].shape, site=site.forked())
+        if folder:
+            inner = [_replaced(word, "{}", folder) for word in inner]
+        if use.spec.appends and not any("{" in word.shape for word in inner):
+            inner.append(_unseen(words[0]))
+        _run_inner(inner, Wrap(replaces="{}"), label=words[0].shape, site=site)
 
 
 def _judge_passed_on(words: Sequence[Word], site: Site) -> None:
@@ -237,6 +247,8 @@ def _follow(wraps: Wrap, use: Invocation, *, words: Sequence[Word], site: Site) 
     if wraps.fed:
         setting = replace(setting, feed=Output("data"))
     inner = list(use.tail)
+    if wraps.prefix and inner and (own := wraps.prefix + inner[0].shape) and find_program(own):
+        inner[0] = replace(inner[0], value=own, shape=own)
     for value in use.values(*wraps.placeholder):
         inner = [_replaced(word, value.shape) for word in inner]
     label = " ".join([words[0].shape.rpartition("/")[2], *use.sub])
@@ -244,6 +256,11 @@ def _follow(wraps: Wrap, use: Invocation, *, words: Sequence[Word], site: Site) 
         inner = list(takewhile(lambda word: word.shape not in wraps.until, inner))
     if wraps.sought:
         inner = list(dropwhile(lambda word: not _is_program(word), inner))
+    if wraps.appends:
+        child = replace(site, setting=replace(setting, feed=NOTHING))
+        for words_fed in fed_commands(use, wraps, site.setting.feed):
+            plain = wraps.model_copy(update={"replaces": ""})
+            _run_inner(words_fed, plain, label=label, site=child.forked())
     if wraps.appends and not use.has(*wraps.placeholder):
         if inner:
             # An empty list of arguments: xargs runs the command all the same.

@@ -25,6 +25,8 @@ def delete_path(shape: str, span: Span, site: Site, *, tree: bool, glob: bool = 
         return
     if path is not None and DYNAMIC not in path and not glob:
         reading.deletes.setdefault((path, span))
+    if path is not None and tree:
+        reading.trees.setdefault((path, span))
     severity = "ask"
     if path is None or DYNAMIC in path:
         reason = f"deletes what cannot be seen in the command: {_shown(shape)}"

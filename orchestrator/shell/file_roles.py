@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from orchestrator.shell import places
 from orchestrator.shell.accesses import judge_read, judge_write
 from orchestrator.shell.contents import remember
 from orchestrator.shell.deletes import judge_delete
+from orchestrator.shell.invocation import slice_word
 from orchestrator.shell.part import Part
 from orchestrator.shell.reading import UNSEEN
 from orchestrator.shell.scripts import sources_of
 
+_LIKE_PATH = re.compile(r"[\w.~/@+-]*[./][\w.~/@+-]*[A-Za-z][\w.~/@+-]*")
 _SCRATCH = "/tmp/"  # noqa: S108 - a place to judge, not to use
 
 
@@ -29,6 +34,15 @@ def judge_written(part: Part) -> None:
     """A file that is written; ``-`` is standard output."""
     if part.word.shape != "-" and not part.site.setting.remote:
         judge_write(part.word.shape, part.word.span, part.site)
+
+
+def judge_assigned(part: Part) -> None:
+    """A variable of code that redirects its output: the value may be the file's name."""
+    name, _, _ = part.word.shape.partition("=")
+    value = slice_word(part.word, len(name) + 1)
+    redirects = any(">" in word.shape for word in part.use.operands[:1])
+    if redirects and _LIKE_PATH.fullmatch(value.shape):
+        judge_written(replace(part, word=value))
 
 
 def judge_edited(part: Part) -> None:
@@ -74,6 +88,7 @@ def judge_moved(part: Part) -> None:
         judge_delete(part.word, site, tree=True)
     else:
         judge_write(part.word.shape, part.word.span, site)
+        site.reading.trees.setdefault((path, part.word.span))
     judge_copied(part)
 
 

@@ -27,6 +27,7 @@ ROLES = {
     "read": "a file whose content is shown",
     "copy": "a file that is read but not shown",
     "write": "a file that is written",
+    "assigned": "awk's NAME=VALUE, which its code may name a file by",
     "edited": "a file that is read, changed and written back",
     "replaced": "a file whose old content is lost",
     "delete": "a path that is removed",
@@ -133,6 +134,8 @@ class Wrap(Strict):
     """The shell's functions and aliases apply to it."""
     appends: bool = False
     """More arguments follow that are read from standard input."""
+    prefix: str = ""
+    """Its commands are its own, listed under this text and their name: cmake's ``-E copy``."""
     placeholder: Words = ()
     """Options whose value names a text in the command that is replaced at run time."""
     replaces: str = ""
@@ -206,6 +209,8 @@ class Spec(Strict):
     """What it prints comes from elsewhere."""
     saves: bool = False
     """It writes what it fetches into a file named after the address."""
+    links: bool = False
+    """It makes its last operand another name of the one before."""
     copies: bool = False
     """It copies its first operand to its second."""
     transfers: bool = False

@@ -175,9 +175,27 @@ def _temporary(words: Sequence[Word], _use: Invocation | None, _site: Site) -> O
 
 
 def _git(words: Sequence[Word], _use: Invocation | None, site: Site) -> Output | None:
-    if [word.shape for word in words] == ["rev-parse", "--show-toplevel"]:
-        return _text(site.scope.places.workspace + "\n", words)
+    shapes = [word.shape for word in words]
+    if shapes[:1] != ["rev-parse"]:
+        return None
+    top = site.scope.places.workspace
+    if shapes[1:] == ["--show-toplevel"]:
+        return _text(top + "\n", words)
+    if len(shapes) == 2 and shapes[1] in {"--git-dir", "--absolute-git-dir", "--git-common-dir"}:
+        return _text(f"{top}/.git\n", words)
+    if len(shapes) == 3 and shapes[1] == "--git-path":
+        return _text(f"{top}/.git/{shapes[2]}\n", words)
     return None
+
+
+def _list(_words: Sequence[Word], use: Invocation | None, _site: Site) -> Output | None:
+    """``ls -d PATH…`` prints the paths as they stand."""
+    names = use.operands if use is not None else []
+    if use is None or not names or {option.name for option in use.options} - {"-d", "-1", "-A"}:
+        return None
+    if not use.has("-d") or any(word.value is None or word.glob for word in names):
+        return None
+    return _text("".join(word.shape + "\n" for word in names), names)
 
 
 Printer = Callable[[Sequence[Word], Invocation | None, Site], Output | None]
@@ -197,4 +215,5 @@ _PRINTERS: dict[str, Printer] = {
     "dirname": _dir,
     "mktemp": _temporary,
     "git": _git,
+    "ls": _list,
 }

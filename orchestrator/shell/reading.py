@@ -40,6 +40,7 @@ class Reading:
     commands: list[SimpleCommand] = field(default_factory=list)
     writes: dict[tuple[str, Span], None] = field(default_factory=dict)
     deletes: dict[tuple[str, Span], None] = field(default_factory=dict)
+    trees: dict[tuple[str, Span], None] = field(default_factory=dict)
     reads: dict[tuple[str, Span], None] = field(default_factory=dict)
     outputs: list[tuple[Span, Output]] = field(default_factory=list)
     """What each substitution prints."""

@@ -40,6 +40,7 @@ _JUDGES: dict[str, Callable[[Part], None]] = {
     "read": file_roles.judge_shown,
     "copy": file_roles.judge_copied,
     "write": file_roles.judge_written,
+    "assigned": file_roles.judge_assigned,
     "edited": file_roles.judge_edited,
     "sink": file_roles.judge_sink,
     "replaced": file_roles.judge_replaced,

@@ -21,6 +21,9 @@ OLD_PATH = DYNAMIC * 2
 MAX_EXPANDED = 1_000_000
 """Characters that all values of one reading come to; what doubles itself soon gets there."""
 
+_MAX_LINKS = 8
+"""Links on a path that are followed; the kernel gives up at 40."""
+
 _WORD = 20
 """Characters that the work of handling one word counts for."""
 
@@ -81,6 +84,8 @@ class Scope:
     """Every branch is taken to have run; see ``analyse``."""
     doubts: list[str] = field(default_factory=list)
     """Variables whose value a branch leaves in doubt; shared by all scopes of a reading."""
+    links: dict[str, str] = field(default_factory=dict)
+    """Where the links lead that this very command made; shared, as the disk is."""
     stand_ins: dict[str, str] = field(default_factory=dict)
     """Known programs by the paths they were copied or linked to; shared, as the disk is."""
 
@@ -96,6 +101,7 @@ class Scope:
             files=self.files,
             fetched=self.fetched,
             origins=dict(self.origins),
+            links=self.links,
             stand_ins=self.stand_ins,
             budget=self.budget,
             optimistic=self.optimistic,
@@ -159,15 +165,28 @@ class Scope:
         workspace = self.places.workspace
         return path == workspace or path.startswith(workspace.rstrip("/") + "/")
 
-    def absolute(self, path: str) -> str | None:
-        """Return ``path`` from the root with ``.`` and ``..`` taken out; None where unknown."""
+    def absolute(self, path: str, *, follow: bool = True) -> str | None:
+        """Return ``path`` from the root with ``.`` and ``..`` taken out; None where unknown.
+
+        With ``follow``, links that this very command made are followed.
+        """
         if path.startswith("~"):
             path = expand_tilde(path, self)
         if not path.startswith("/"):
             if self.cwd is None or path.startswith(DYNAMIC):
                 return None
             path = self.cwd.rstrip("/") + "/" + path
-        return "/" + posixpath.normpath(path).lstrip("/")
+        found = "/" + posixpath.normpath(path).lstrip("/")
+        return self._followed(found) if follow and self.links else found
+
+    def _followed(self, path: str) -> str:
+        for _ in range(_MAX_LINKS):
+            met = [p for p in self.links if path == p or path.startswith(p + "/")]
+            if not met:
+                break
+            link = max(met, key=len)
+            path = posixpath.normpath(self.links[link] + path[len(link) :])
+        return path
 
 
 def expand_tilde(text: str, scope: Scope) -> str:

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 
 from orchestrator.shell.accesses import judge_unpacking
 from orchestrator.shell.analysis import Span, Word
-from orchestrator.shell.contents import remember
+from orchestrator.shell.copies import follow_copy
 from orchestrator.shell.invocation import Invocation
 from orchestrator.shell.part import Part
 from orchestrator.shell.printing import span_of
 from orchestrator.shell.roles import judge_part
 from orchestrator.shell.rules import Facts, holds
-from orchestrator.shell.scripts import run_file, run_input, sources_of, stream_of
+from orchestrator.shell.scripts import run_file, run_input, sources_of
 from orchestrator.shell.setting import Site
-from orchestrator.shell.stand_ins import note_stand_in
 
 _MAX_WORD = 2_000
 _MAX_LINE = 16_000
@@ -50,7 +49,7 @@ def judge_use(argv: Sequence[Word], use: Invocation, site: Site) -> None:
         _judge_sending(argv, label, site)
     spec = use.spec
     if spec.copies:
-        _follow_copy(use, site)
+        follow_copy(use, site)
     if spec.unpacks:
         _follow_unpacking(use, span, site)
     if spec.transfers:
@@ -131,19 +130,6 @@ def _has_inline_code(use: Invocation) -> bool:
         _option_role(use, option.name).startswith(("code:", "module", "script"))
         for option in use.options
     )
-
-
-def _follow_copy(use: Invocation, site: Site) -> None:
-    """Remember that a copy of a fetched file is a fetched file, and one of a program that program."""
-    for operand in use.operands[:-1]:
-        note_stand_in(operand, use.operands[-1], site.scope)
-    if len(use.operands) == 2:
-        fed = stream_of(use.operands[0], site)
-        if fed is not None:
-            remember(use.operands[1].shape, fed, site.scope, append=False)
-        source, target = (site.scope.absolute(word.shape) for word in use.operands)
-        if source is not None and target is not None and source in site.scope.files:
-            site.scope.files[target] = site.scope.files[source]
 
 
 def _follow_transfer(use: Invocation, site: Site) -> None:

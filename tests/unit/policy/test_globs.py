@@ -12,6 +12,7 @@ from orchestrator.policy.globs import (
     check_relative_glob,
     compile_globs,
     folded,
+    folders_above,
     name_glob,
     normal_path,
     within,
@@ -155,3 +156,23 @@ def test_double_star_finds_a_component_at_any_depth(parts):
 def test_folding_is_stable(text):
     """Folding twice changes nothing more, for plain letters in any case."""
     assert folded(folded(text).lower()) == folded(folded(text))
+
+
+def test_a_shells_pattern_may_stand_for_a_name_that_a_glob_spells_out():
+    """A name with a dot in front is only met by a pattern with one, as in bash."""
+    globs = _globs("**/.git/**", "**/.github/workflows/**", "**/mise.toml")
+
+    assert globs.may_match("/workspace/.gi*/hooks/y") == "**/.git/**"
+    assert globs.may_match("/workspace/.[Gg]it/config") == "**/.git/**"
+    assert globs.may_match("/workspace/.github/w*/y.yml") == "**/.github/workflows/**"
+    assert globs.may_match("/workspace/.git/config") == "**/.git/**"
+    assert globs.may_match("/workspace/*/config") is None
+    assert globs.may_match("/workspace/*.toml") is None
+    assert globs.may_match("/workspace/.x*/y") is None
+
+
+def test_named_folders_above_are_found():
+    """To move one is to move what lies in it."""
+    above = folders_above(["**/.github/workflows/**", "~/.config/x", "**/.envrc", "a/*/b"])
+
+    assert above == ("**/.github", "**/.github/workflows", "~/.config", "a")
