@@ -38,6 +38,8 @@ class PrivateFolder:
             found = sorted(entry.name for entry in self.path.iterdir())
         except FileNotFoundError:
             return []
+        except OSError as error:
+            raise _odd(self.path, f"cannot be listed: {error.strerror}") from error
         self._check(self.path.lstat(), self.path)
         return [name for name in found if not name.startswith(".")]
 
@@ -49,10 +51,16 @@ class PrivateFolder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-        with os.fdopen(fd, "rb") as file:
-            self._check(os.fstat(fd), path)
-            data = file.read(MAX_BYTES + 1)
+            raise _odd(path, f"cannot be read: {error.strerror}") from error
+        try:
+            found = os.fstat(fd)
+            if not stat.S_ISREG(found.st_mode):
+                raise _odd(path, f"expected a regular file, got {stat.filemode(found.st_mode)}")
+            self._check(found, path)
+            with os.fdopen(fd, "rb", closefd=False) as file:
+                data = file.read(MAX_BYTES + 1)
+        finally:
+            os.close(fd)
         if len(data) > MAX_BYTES:
             raise ConfigError(f"{path}: expected at most {MAX_BYTES} bytes, got more")
         return data
@@ -76,13 +84,20 @@ class PrivateFolder:
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
-        (self.path / name).unlink(missing_ok=True)
+        try:
+            (self.path / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise _odd(self.path / name, f"cannot be removed: {error.strerror}") from error
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep every other process from changing anything until the end of the block."""
         self._make()
-        fd = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        lock = self.path / LOCK
+        try:
+            fd = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise _odd(lock, f"cannot be locked: {error.strerror}") from error
         try:
             self._lock(fd)
             yield
@@ -129,3 +144,11 @@ class PrivateFolder:
                 f"{path}: expected it to be yours alone, found {mode} of uid {found.st_uid}",
                 hint="what another user could write is no answer; look at it and remove it",
             )
+
+
+def _odd(path: Path, what: str) -> ConfigError:
+    """Return the error for what is none of this program's making, or cannot be told to be."""
+    return ConfigError(
+        f"{path}: {what}",
+        hint=f"look at it (ls -ld {path}) and move it away; nothing is answered while it is there",
+    )

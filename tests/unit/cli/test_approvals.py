@@ -146,3 +146,18 @@ def test_long_command_is_cut_in_a_list_alone():
 def test_nothing_to_show_is_said(capsys, paths):  # noqa: ARG001 - an empty state
     """On stderr, so that stdout stays empty for pipes."""
     assert glovebox(capsys, "list")[1:] == ("", "no question waits, and no yes stands\n")
+
+
+def test_directory_among_the_questions_is_named_with_a_next_step(capsys, asked, paths):
+    """A question that might hide behind it is not passed over in silence."""
+    odd = paths.questions / "0123456789ab.json"
+    odd.mkdir(mode=0o700)
+
+    code, _, told = glovebox(capsys, "list")
+    assert code == 7
+    assert f"{odd}: expected a regular file, got d" in told
+    assert "move it away" in told
+
+    odd.rmdir()
+    code, listed, _ = glovebox(capsys, "list")
+    assert (code, asked.id in listed) == (0, True)

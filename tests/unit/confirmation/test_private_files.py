@@ -69,3 +69,32 @@ def test_directory_in_a_files_place_is_no_answer(folder):
 
     with pytest.raises((ConfigError, IsADirectoryError)):
         folder.read("b")
+
+
+def test_directory_in_a_file_s_place_is_named(folder):
+    """Wherever it is met: read, removed, or in the place of the lock or of the folder itself."""
+    folder.write("a", b"one")
+    (folder.path / "b.json").mkdir()
+    with pytest.raises(ConfigError, match=r"b\.json: expected a regular file, got d") as told:
+        folder.read("b.json")
+    assert "move it away" in told.value.hint
+    with pytest.raises(ConfigError, match=r"b\.json: cannot be removed"):
+        folder.remove("b.json")
+
+    (folder.path / private_files.LOCK).unlink(missing_ok=True)
+    (folder.path / private_files.LOCK).mkdir()
+    with pytest.raises(ConfigError, match=r"\.lock: cannot be locked"), folder.locked():
+        pass
+
+    file = folder.path / "a"
+    with pytest.raises(ConfigError, match="cannot be listed: Not a directory"):
+        PrivateFolder(file).names()
+
+
+def test_pipe_in_a_file_s_place_is_refused_at_once(folder):
+    """Nothing waits for a writer."""
+    folder.write("a", b"one")
+    os.mkfifo(folder.path / "p.json", 0o600)
+
+    with pytest.raises(ConfigError, match="expected a regular file, got p"):
+        folder.read("p.json")
