@@ -29,6 +29,7 @@ from orchestrator.confirmation.record import question_of
 from orchestrator.confirmation.reply import MAX_REASON, Reply
 from orchestrator.confirmation.who import terminal_name, user_name
 from orchestrator.errors import UsageError
+from orchestrator.named_file import real_path
 from orchestrator.schema.terminal_text import escape_terminal
 
 app = typer.Typer(no_args_is_help=True, help="Answer questions, and see which yeses stand.")
@@ -136,7 +137,7 @@ def revoke(
     if ids:
         gone = [grants.revoke(word, who=who) for word in ids]
     else:
-        only = str(project.resolve()) if project is not None else None
+        only = str(real_path(project)) if project is not None else None
         gone = grants.revoke_all(who=who, project=only)
     now = utc_now()
     if as_json:

@@ -17,6 +17,7 @@ from orchestrator.errors import BoxError
 from orchestrator.harness.box_spec import WORKDIR
 from orchestrator.harness.control_client import Control, find_running, joined
 from orchestrator.harness.control_protocol import VERSION, Hello
+from orchestrator.named_file import real_path
 from orchestrator.sandbox.driver import StreamRefusedError
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.stream import TerminalTarget
@@ -44,7 +45,7 @@ def attach(
     """
     key = parse_key(detach_key)
     paths = paths_from(os.environ, Path.home())
-    found, path = find_running(session, cd.resolve(), paths, environ=os.environ)
+    found, path = find_running(session, real_path(cd), paths, environ=os.environ)
     terminal = RawTty.open()
     try:
         return anyio.run(partial(_attach, found, path, terminal=terminal, key=key))

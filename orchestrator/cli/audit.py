@@ -16,10 +16,12 @@ from orchestrator.audit.signer import parse_public_key, read_public_key
 from orchestrator.audit.verify import verify_file
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.errors import AuditError, UsageError
+from orchestrator.named_file import read_named
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
 
 INVALID = 7
+_MAX_KEY = 64 * 1024
 SHOWN = 160
 """Characters of a record's body in the list; ``--json`` has all of it."""
 
@@ -123,7 +125,7 @@ def _signed_through(head: Head) -> int | None:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text("utf-8", "replace")
+        return read_named(path, limit=_MAX_KEY).decode("utf-8", "replace")
     except OSError as err:
         raise AuditError(f"{path}: the key cannot be read: {err.strerror}") from err
 

@@ -18,11 +18,13 @@ from orchestrator.config.paths import paths_from
 from orchestrator.config.settings import load_settings
 from orchestrator.errors import PolicyError, UsageError
 from orchestrator.harness.project_policy import project_policies, texts_of, unknown_policy
-from orchestrator.policy.cases import CaseReport, Failure, parse_cases, run_cases
+from orchestrator.named_file import real_path
+from orchestrator.policy.cases import CaseReport, Failure, load_cases, run_cases
 from orchestrator.policy.compile import load_layer
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.evaluate import evaluate, evaluate_egress, evaluate_tool
 from orchestrator.policy.explain import explain_data, explain_text
+from orchestrator.policy.gather import read_policy_text
 from orchestrator.policy.json_schema import policy_schema
 from orchestrator.policy.junit import junit_xml
 from orchestrator.policy.layer import Layer
@@ -71,12 +73,14 @@ def lint(
 ) -> None:
     """Say what is wrong (exit 7) or unlikely to be meant (a remark; exit 0) in policies."""
     errors: list[str] = []
+    hints: dict[str, None] = {}
     remarks: list[dict[str, Any]] = []
     for name in policies:
         try:
             layer = _alone(name, as_project=as_project)
         except PolicyError as err:
             errors += err.message.split("\n")
+            hints |= {err.hint: None} if err.hint else {}
             continue
         remarks += [
             {"file": item.place.file, "line": item.place.line, "text": item.text}
@@ -87,7 +91,7 @@ def lint(
     else:
         _print(*(f"{item['file']}:{item['line']}: {item['text']}" for item in remarks))
     if errors:
-        raise PolicyError("\n".join(errors))
+        raise PolicyError("\n".join(errors), hint="\n  ".join(hints))
 
 
 @app.command()
@@ -165,9 +169,7 @@ def check_cases(
 ) -> None:
     """Judge the cases in files; exit 0 only if every one gets the verdict it must."""
     loaded = _load(policy, project=None)
-    reports = {
-        str(file): run_cases(loaded, parse_cases(_text(file), file=str(file))) for file in files
-    }
+    reports = {str(file): run_cases(loaded, load_cases(file)) for file in files}
     report = CaseReport(
         sum(item.passed for item in reports.values()),
         tuple(failure for item in reports.values() for failure in item.failed),
@@ -198,7 +200,7 @@ def _alone(name: str, *, as_project: bool) -> Layer:
     """Return one policy as a layer, without those of this machine."""
     if not as_project:
         return load_layer("session", [name], search=asset("policies"))
-    text = ProjectText(name, _text(Path(name)).encode())
+    text = ProjectText(name, read_policy_text(Path(name)).encode())
     return project_layer(text, search=asset("policies"))
 
 
@@ -208,7 +210,7 @@ def _load(names: list[str] | None, *, project: Path | None) -> EffectivePolicy:
     Nothing runs here, so a project's policy that nobody knows yet is shown, and told of.
     """
     paths = paths_from(os.environ, Path.home())
-    found = project_policies(project.resolve(), paths) if project is not None else ()
+    found = project_policies(real_path(project), paths) if project is not None else ()
     for each in found:
         if not each.is_known:
             sys.stderr.write(f"note: {escape_terminal(unknown_policy(each).message)}\n")
@@ -257,15 +259,6 @@ def _egress(text: str) -> str:
 
 def _in_box(path: str, cwd: str) -> str:
     return path if path.startswith("/") else f"{cwd.rstrip('/')}/{path}"
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text("utf-8-sig")
-    except UnicodeDecodeError as err:
-        raise PolicyError(f"{file}:1: expected UTF-8 text") from err
-    except OSError as err:
-        raise PolicyError(f"{file}: cannot be read: {err.strerror}") from err
 
 
 def _write(file: Path, data: bytes) -> None:

@@ -16,9 +16,9 @@ import typer
 from orchestrator.cli.audit import chain_file
 from orchestrator.config.assets import asset
 from orchestrator.config.paths import paths_from
-from orchestrator.errors import PolicyError, UsageError
+from orchestrator.errors import UsageError
 from orchestrator.harness.recorded_calls import Recording, recorded_calls
-from orchestrator.policy.cases import parse_cases
+from orchestrator.policy.cases import load_cases
 from orchestrator.policy.compare import (
     Difference,
     builtin_corpus,
@@ -119,7 +119,7 @@ def diff_command(
     one, other = _named([before]), _named([after])
     corpus = builtin_corpus(one, other)
     if cases:
-        parsed = [case for file in cases for case in parse_cases(_text(file), file=str(file))]
+        parsed = [case for file in cases for case in load_cases(file)]
         corpus = case_corpus(parsed)
     settings = changed_settings(one, other)
     found = list(differences(one, other, corpus))
@@ -167,13 +167,6 @@ def _save(file: Path, text: str) -> None:
         raise UsageError(f"{file}: it exists", hint="name a new file") from err
     except OSError as err:
         raise UsageError(f"{file}: cannot be written: {err.strerror}") from err
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as err:
-        raise PolicyError(f"{file}: cannot be read: {err}") from err
 
 
 def _flip_lines(flips: list[Flip]) -> Iterator[str]:

@@ -14,6 +14,7 @@ import typer
 from orchestrator.config.assets import asset
 from orchestrator.credentials.passphrase import ask_hidden
 from orchestrator.errors import PolicyError, UsageError
+from orchestrator.named_file import read_named
 from orchestrator.policy.compile import layer_of_text
 from orchestrator.policy.installed import SYSTEM, key_file, pinned_keys
 from orchestrator.policy.layer import BoxPaths
@@ -137,8 +138,7 @@ def _new_passphrase() -> bytes:
 
 def _read(path: Path, limit: int) -> bytes:
     try:
-        with path.open("rb") as file:
-            data = file.read(limit + 1)
+        data = read_named(path, limit=limit)
     except OSError as err:
         missing = path.name.endswith(SUFFIX) and isinstance(err, FileNotFoundError)
         raise PolicyError(

@@ -21,6 +21,7 @@ from orchestrator.harness.pool.channel import pool_directory
 from orchestrator.harness.pool.control import end_pools, pools, wait_ready
 from orchestrator.harness.pool.serve import serve_pool
 from orchestrator.harness.pool.spawn import start_pool
+from orchestrator.named_file import real_path
 from orchestrator.schema.terminal_text import escape_terminal
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True)
@@ -55,7 +56,7 @@ def stop(
 ) -> None:
     """End pools and the boxes that wait in them; boxes that sessions took are not touched."""
     # It may be gone by now; its pool is not.
-    only = directory.resolve() if directory else None
+    only = real_path(directory) if directory else None
     ended = end_pools(pool_directory(os.environ), only=only)
     for each in ended:
         sys.stdout.write(f"ended the pool of {escape_terminal(each['directory'])}\n")

@@ -19,6 +19,7 @@ from orchestrator.errors import SessionError, UsageError
 from orchestrator.harness.resting import RestingSession, open_resting
 from orchestrator.harness.rewind_plan import What, is_target
 from orchestrator.harness.rewinding import RewindDone
+from orchestrator.named_file import real_path
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.sessions.finding import find_session, list_sessions
 
@@ -125,10 +126,10 @@ def _sort_out(first: str | None, second: str | None) -> tuple[str | None, str | 
 def _file_of(prefix: str | None, directory: Path, paths: Paths) -> Path:
     if prefix is not None:
         return find_session(paths.sessions, prefix).path
-    found = list_sessions(paths.project_sessions(directory.resolve()))
+    found = list_sessions(paths.project_sessions(real_path(directory)))
     if not found:
         raise SessionError(
-            f"{directory.resolve()}: no session here",
+            f"{real_path(directory)}: no session here",
             hint="name one; glovebox sessions list --all shows others",
         )
     return found[0].path

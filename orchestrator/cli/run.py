@@ -23,6 +23,7 @@ from orchestrator.harness.newcomer import Newcomer
 from orchestrator.harness.options import LimitOptions, OnAsk, RunOptions, WorkspaceMode
 from orchestrator.harness.preview import parse_preview
 from orchestrator.harness.run import RunEnd, run_session
+from orchestrator.named_file import real_path
 from orchestrator.policy.units import parse_duration
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.tools.registry import builtin_tools
@@ -250,7 +251,7 @@ def read_tools(given: str) -> tuple[str, ...]:
 
 
 def chosen_directory(given: Path, *, flag: str = "--cd") -> Path:
-    directory = given.resolve()
+    directory = real_path(given)
     if not directory.is_dir():
         raise UsageError(f"{flag} {given}: expected a directory, found none")
     return directory

@@ -14,6 +14,7 @@ import typer
 
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.errors import SessionError
+from orchestrator.named_file import real_path
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.sessions.finding import (
     SessionFile,
@@ -40,7 +41,7 @@ def list_command(
 ) -> None:
     """List sessions, the one written last first."""
     paths = _paths()
-    folder = paths.sessions if everywhere else paths.project_sessions(cd.resolve())
+    folder = paths.sessions if everywhere else paths.project_sessions(real_path(cd))
     found = list_sessions(folder)
     if as_json:
         rows = [

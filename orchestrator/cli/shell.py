@@ -21,6 +21,7 @@ from orchestrator.errors import BoxError, EngineError, UsageError
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.person import Person
 from orchestrator.harness.shell import NO_MODEL, Shell, open_shell
+from orchestrator.named_file import real_path
 from orchestrator.sandbox.driver import StreamRefusedError
 from orchestrator.schema.ids import SessionId
 from orchestrator.terminal.keys import parse_key
@@ -48,7 +49,7 @@ def shell(
     is recorded; policy limits the box, but does not judge what you type.
     """
     key = parse_key(detach_key)
-    directory = cd.resolve()
+    directory = real_path(cd)
     if not directory.is_dir():
         raise UsageError(f"--cd {cd}: expected a directory, found none")
     paths = paths_from(os.environ, Path.home())

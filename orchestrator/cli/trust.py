@@ -21,6 +21,7 @@ from orchestrator.harness.options import RunOptions
 from orchestrator.harness.project_image import ProjectAsker
 from orchestrator.harness.trust import TrustAnswer, TrustStore, as_rows
 from orchestrator.harness.trusting import answer_policies, answer_project
+from orchestrator.named_file import real_path
 from orchestrator.schema.terminal_text import escape_terminal
 
 
@@ -56,7 +57,7 @@ def trust(
     paths = paths_from(os.environ, Path.home())
     if listing:
         return _list(paths, as_json=as_json)
-    project = directory.resolve()
+    project = real_path(directory)
     if not project.is_dir():
         raise UsageError(f"trust {directory}: expected a directory, found none")
     if revoke:

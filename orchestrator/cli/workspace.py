@@ -20,6 +20,7 @@ from orchestrator.engine.client import Engine, connect
 from orchestrator.errors import EngineError, GloveboxError, UsageError, WorkspaceError
 from orchestrator.harness.applying import discard_recorded
 from orchestrator.harness.governing import protected_now
+from orchestrator.named_file import real_path
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.workspace.commit_set import encode_commits
@@ -193,7 +194,7 @@ class Place:
                 continue
             if changes:
                 return workspace, changes
-        where = directory.resolve()
+        where = real_path(directory)
         if self.unreadable:
             raise WorkspaceError(
                 f"{where}: {len(self.unreadable)} of its sessions cannot be read, and no other has "

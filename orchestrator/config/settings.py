@@ -15,7 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.config.providers import ModelSettings, ProviderSettings
 from orchestrator.errors import ConfigError
+from orchestrator.named_file import read_named
 
+MAX_BYTES = 1024 * 1024
+"""Settings are written by people."""
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -111,11 +114,17 @@ def load_settings(path: Path, environ: Mapping[str, str]) -> Settings:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        data = yaml.safe_load(path.read_text("utf-8"))
+        text = read_named(path, limit=MAX_BYTES)
+        if len(text) > MAX_BYTES:
+            raise ConfigError(f"{path}: expected at most {MAX_BYTES} bytes, got more")
+        data = yaml.safe_load(text.decode("utf-8"))
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+        raise ConfigError(
+            f"{path}: cannot be read: {error.strerror}",
+            hint=f"mend it or move it away: ls -ld {path}",
+        ) from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConfigError(f"{path}:{line}: not YAML: {error.problem}") from error

@@ -12,7 +12,10 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from orchestrator.confirmation.gate import Answer, Confirmer, Question
 from orchestrator.errors import ConfigError
+from orchestrator.named_file import read_named
 
+MAX_BYTES = 8 * 1024 * 1024
+"""Answers are written by people, or by a program for one run."""
 NOBODY_REASON = "this run has nobody to ask; try a way that needs no confirmation, or report it"
 
 
@@ -99,7 +102,10 @@ class RecordedConfirmer:
 def load_answers(path: Path, *, exact_only: bool = False) -> RecordedConfirmer:
     """Read an answers file: ``version: 1`` and a list ``answers``."""
     try:
-        data = yaml.safe_load(path.read_text("utf-8"))
+        text = read_named(path, limit=MAX_BYTES)
+        if len(text) > MAX_BYTES:
+            raise ConfigError(f"{path}: expected at most {MAX_BYTES} bytes, got more")
+        data = yaml.safe_load(text.decode("utf-8"))
         if (
             not isinstance(data, dict)
             or data.get("version") != 1
@@ -112,7 +118,10 @@ def load_answers(path: Path, *, exact_only: bool = False) -> RecordedConfirmer:
             )
         answers = [RecordedAnswer.model_validate(item) for item in data.get("answers") or []]
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+        raise ConfigError(
+            f"{path}: cannot be read: {error.strerror}",
+            hint="name an answers file: see docs/cli.md, 'answers file'",
+        ) from error
     except ValidationError as error:
         where = ".".join(str(step) for step in error.errors()[0]["loc"])
         raise ConfigError(f"{path}: answers: {where}: {error.errors()[0]['msg']}") from error

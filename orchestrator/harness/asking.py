@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from orchestrator.confirmation.answers import (
@@ -37,7 +38,7 @@ def _answering(options: RunOptions, person: Channel | None, desk: Desk) -> Confi
     approve = options.approve
     if approve not in {None, "ask", "deny"}:
         path = Path(str(approve))
-        if not path.is_file():
+        if not os.path.lexists(path):
             raise UsageError(
                 f"--approve {approve}: expected ask, deny or an answers file, found no such file"
             )

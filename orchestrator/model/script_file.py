@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from orchestrator.errors import ConfigError
+from orchestrator.named_file import read_named
 
 MAX_BYTES = 8 * 1024 * 1024
 """A script larger than this is a mistake, and YAML is slow."""
@@ -114,7 +115,7 @@ class Script(_Strict):
 def load_script(path: Path) -> Script:
     """Return the script in a file; raises ConfigError that begins with ``file:line``."""
     try:
-        text = path.read_bytes()[: MAX_BYTES + 1]
+        text = read_named(path, limit=MAX_BYTES)
     except OSError as error:
         raise ConfigError(
             f"scripted model: cannot read {path}: {error.strerror}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -11,6 +12,7 @@ from pydantic import Field
 from orchestrator.errors import PolicyError
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.gather import read_policy_text
 from orchestrator.policy.rules import Section
 from orchestrator.policy.validate import validate_tree
 from orchestrator.policy.yaml_nodes import Node, find, parse_yaml
@@ -119,6 +121,11 @@ class CaseReport:
                 for item in self.failed
             ],
         }
+
+
+def load_cases(path: Path) -> tuple[Case, ...]:
+    """Return the cases in a file; PolicyError where it cannot be read, too."""
+    return parse_cases(read_policy_text(path, limit=MAX_CASE_BYTES), file=str(path))
 
 
 def parse_cases(text: str, *, file: str) -> tuple[Case, ...]:

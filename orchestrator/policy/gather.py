@@ -8,6 +8,7 @@ from functools import reduce
 from pathlib import Path
 
 from orchestrator.errors import PolicyError
+from orchestrator.named_file import read_named, real_path
 from orchestrator.policy.document import PolicyDocument
 from orchestrator.policy.merge import merge_trees
 from orchestrator.policy.validate import nearest, validate_document
@@ -71,7 +72,7 @@ class _Files:
     def visit(
         self, path: Path, *, chain: tuple[Path, ...] = (), asked: Place | None = None
     ) -> None:
-        real = path.resolve()
+        real = real_path(path)
         if real in chain:
             circle = " extends ".join(item.name for item in (*chain[chain.index(real) :], real))
             raise PolicyError(f"{asked}: extends goes in a circle: {circle}")
@@ -79,7 +80,7 @@ class _Files:
             return
         if len(chain) + len(self._trees) >= _MAX_FILES:
             raise PolicyError(f"{asked}: extends more than {_MAX_FILES} files")
-        tree = parse_yaml(_read(path, asked), file=self._shown(path))
+        tree = parse_yaml(read_policy_text(path, asked=asked), file=self._shown(path))
         for parent, node in _parents(tree):
             found = self.find(parent, folder=path.parent, asked=node.place)
             self.visit(found, chain=(*chain, real), asked=node.place)
@@ -87,6 +88,8 @@ class _Files:
 
     def find(self, name: str, *, folder: Path, asked: Place | None) -> Path:
         if not is_shipped_name(name):
+            if "\0" in name:
+                raise PolicyError(f"{asked}: extends {name!r}: no file name holds a NUL")
             return folder / name
         path = self._search / f"{name}.yaml"
         if not path.is_file():
@@ -122,11 +125,14 @@ def _checked(tree: Node) -> PolicyDocument:
     return document
 
 
-def _read(path: Path, asked: Place | None) -> str:
+def read_policy_text(path: Path, *, asked: Place | None = None, limit: int = MAX_BYTES) -> str:
+    """Return the text of a file that a person or an ``extends`` names; PolicyError without one.
+
+    ``asked`` is where it is named. A text of more than ``limit`` bytes is cut one byte past it.
+    """
     where = f"{asked}: " if asked else ""
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+        data = read_named(path, limit=limit)
     except OSError as err:
         raise PolicyError(
             f"{where}{path}: cannot be read: {err.strerror}",

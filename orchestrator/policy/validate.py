@@ -31,6 +31,11 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 def validate_document(tree: Node) -> PolicyDocument:
     """Return the document; raises PolicyError, one ``file:line`` a mistake."""
+    if tree.value is None:
+        raise PolicyError(
+            f"{tree.at}: expected a policy, got an empty file",
+            hint="a policy begins with version: 1 and name: NAME; docs/policies.md shows one",
+        )
     return validate_tree(tree, PolicyDocument)
 
 
@@ -63,7 +68,7 @@ def nearest(word: str, known: list[str]) -> str:
 
 def _without_value(node: Node, loc: Loc) -> Iterator[str]:
     if node.value is None:
-        where = _label(loc) or "the file"
+        where = _label(loc) or "this"
         yield f"{node.at}: {where} has no value; give it one or take the key away"
     elif isinstance(node.value, Mapping):
         for key, child in node.value.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -210,3 +211,90 @@ def test_lint_reads_a_file_as_a_project_s_own(glovebox, written):
     done = glovebox("policy", "lint", "--as-project", tight)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert glovebox("policy", "lint", "--as-project", "none.yaml").returncode == 7
+
+
+NO_FILES = (
+    ("self.yaml", "Too many levels of symbolic links"),
+    ("pipe.yaml", "expected a regular file, got a named pipe"),
+    ("dir.yaml", "expected a regular file, got a directory"),
+    ("zero.yaml", "expected a regular file, got a device"),
+)
+
+
+@pytest.fixture
+def no_files(tmp_path):
+    """Makes what is no file: a circle of links, a pipe nobody writes to, a directory, a device."""
+    (tmp_path / "self.yaml").symlink_to("self.yaml")
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "dir.yaml").mkdir()
+    (tmp_path / "zero.yaml").symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize(("name", "why"), NO_FILES)
+@pytest.mark.parametrize(
+    "words",
+    [
+        "lint FILE",
+        "lint --as-project FILE",
+        "explain ls --policy ./FILE",
+        "verify FILE --layer org --key FILE",
+        "test FILE",
+        "diff default ./FILE",
+        "diff default strict --cases FILE",
+    ],
+)
+@pytest.mark.usefixtures("no_files")
+def test_what_is_no_file_is_refused_without_waiting(glovebox, words, name, why):
+    """Policies, cases and keys alike: exit 7, the place and the reason."""
+    done = glovebox("policy", *words.replace("FILE", name).split())
+
+    assert done.returncode == 7, done
+    assert f"{name}: cannot be read: {why}" in done.stderr
+
+
+@pytest.mark.usefixtures("no_files")
+def test_lint_tells_the_next_step_and_where_a_file_is_named(glovebox, written):
+    """An ``extends`` points at what cannot be read by its line."""
+    name = written("on.yaml", "version: 1\nname: on\nextends: [./pipe.yaml]\n")
+    done = glovebox("policy", "lint", name)
+
+    assert done.returncode == 7
+    assert "on.yaml:3: pipe.yaml: cannot be read: expected a regular file" in done.stderr
+    assert "mend the file or take it away" in done.stderr
+
+
+@pytest.mark.usefixtures("no_files")
+def test_directory_in_a_circle_is_no_directory(glovebox):
+    """And no internal error."""
+    done = glovebox("run", "--cd", "self.yaml", "hello")
+
+    assert (done.returncode, "expected a directory" in done.stderr) == (2, True), done
+    assert "internal" not in glovebox("trust", "self.yaml").stderr
+
+
+def test_empty_policy_says_what_a_policy_begins_with(glovebox, written):
+    """A comment alone is as empty."""
+    for text in ("", "# nothing yet\n"):
+        done = glovebox("policy", "lint", str(written("empty.yaml", text)))
+
+        assert done.returncode == 7
+        assert "empty.yaml:1: expected a policy, got an empty file" in done.stderr
+        assert "version: 1" in done.stderr
+
+
+def test_settings_that_are_no_file_are_refused(glovebox, tmp_path):
+    """A pipe would hold up every command for ever."""
+    (tmp_path / "config").mkdir()
+    os.mkfifo(tmp_path / "config" / "config.yaml")
+
+    done = glovebox("policy", "explain", "ls")
+    assert done.returncode == 7
+    assert "config.yaml: cannot be read: expected a regular file, got a named pipe" in done.stderr
+
+
+def test_policy_on_standard_input_is_read(glovebox):
+    """As ``/dev/stdin``, and so what ``<(command)`` gives."""
+    done = glovebox("policy", "lint", "/dev/stdin", stdin="version: 1\nname: x\nnope: 1\n")
+
+    assert done.returncode == 7
+    assert "/dev/stdin:3:" in done.stderr

@@ -1,9 +1,12 @@
 """Confirmers without a person."""
 
+import os
+
 import anyio
 import pytest
 
 from orchestrator.confirmation.answers import (
+    MAX_BYTES,
     BlanketConfirmer,
     NobodyConfirmer,
     ScriptedConfirmer,
@@ -98,6 +101,18 @@ def test_answers_file_that_is_missing_is_refused(tmp_path):
     """An empty one would answer nothing, too, but was not what was meant."""
     with pytest.raises(ConfigError, match="cannot be read"):
         load_answers(tmp_path / "none.yaml")
+
+
+def test_answers_file_that_is_no_file_is_refused_without_waiting(tmp_path):
+    """A pipe that nobody writes to would hold up the run for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "."):
+        with pytest.raises(ConfigError, match="expected a regular file, got a") as caught:
+            load_answers(tmp_path / name)
+        assert "docs/cli.md" in caught.value.hint
+    (tmp_path / "large.yaml").write_bytes(b"#" * (MAX_BYTES + 1))
+    with pytest.raises(ConfigError, match="expected at most"):
+        load_answers(tmp_path / "large.yaml")
 
 
 def test_answers_file_without_answers_says_no(tmp_path):

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,14 @@ def test_file_that_is_missing_is_named(tmp_path: Path) -> None:
     """A wrong path is told with the path."""
     with pytest.raises(ConfigError, match=r"absent\.yaml"):
         load_script(tmp_path / "absent.yaml")
+
+
+def test_pipe_is_refused_without_waiting(tmp_path: Path) -> None:
+    """Nobody writes to it, and a run would never begin."""
+    os.mkfifo(tmp_path / "pipe")
+
+    with pytest.raises(ConfigError, match="expected a regular file, got a named pipe"):
+        load_script(tmp_path / "pipe")
 
 
 def test_file_is_read(tmp_path: Path) -> None:

@@ -3,7 +3,14 @@
 import pytest
 
 from orchestrator.errors import PolicyError
-from orchestrator.policy.gather import decoded, gather_text, is_shipped_name, rules_in
+from orchestrator.policy.gather import (
+    decoded,
+    gather_files,
+    gather_text,
+    is_shipped_name,
+    read_policy_text,
+    rules_in,
+)
 
 
 @pytest.fixture
@@ -51,3 +58,17 @@ def test_rules_of_all_sections_are_found(shipped):
     own, _, _ = gather_text(text, file="x.yaml", search=shipped)
 
     assert [rule.value["id"].value for rule in rules_in(own)] == ["a", "b"]
+
+
+def test_name_that_no_file_can_have_is_told_with_its_line(shipped):
+    """YAML can spell a NUL where a shell cannot."""
+    file = shipped / "x.yaml"
+    file.write_text('version: 1\nname: x\nextends: ["./a\\0b.yaml"]\n')
+
+    with pytest.raises(PolicyError, match=r"x\.yaml:3: extends .*: no file name holds a NUL"):
+        gather_files([str(file)], search=shipped)
+
+
+def test_text_is_read_up_to_its_limit(shipped):
+    """One byte more tells that there is more."""
+    assert read_policy_text(shipped / "base.yaml", limit=6) == "version"
