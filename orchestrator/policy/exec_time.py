@@ -27,6 +27,8 @@ OVERFLOW = "it started more different programs than can be looked at"
 _OF_THE_TEXT = frozenset({"opaque", "evasion", "exhaustion"})
 """Risks of a text that a person is to read; what was started is no such text any more."""
 _MOST_KNOWN = 4096
+MOST_JUDGED = 4 * 1024 * 1024
+"""Characters of one command's starts that are read; reading costs the host up to 4 µs each."""
 _REST = '"$REST"'
 """Stands for arguments that were cut off: the gate then judges what is open in it."""
 _OWN_PARTS = {
@@ -50,6 +52,10 @@ class ExecJudge:
     def expect(self, request: ExecRequest | ProcessStart) -> Expectation:
         """Return what a command that may run is expected to start."""
         return Expectation(self, request)
+
+    def knows(self, text: str, cwd: str) -> bool:
+        """Say whether the decision is remembered, so that asking costs nothing."""
+        return (text, cwd) in self._known
 
     def decide(self, text: str, cwd: str, *, cut: bool = False) -> Decision | None:
         """Return the decision on a program with its arguments where it is not to allow."""
@@ -80,6 +86,7 @@ class Expectation:
         self._covered: dict[int, str] = {}
         """The file of each expected program, by process: a start may have failed."""
         self._names: dict[int, str] = {}
+        self._left = MOST_JUDGED
 
     def unforeseen(self, seen: ExecSeen) -> Decision | None:
         """Return policy's decision on what was started; None where that is no surprise."""
@@ -93,6 +100,10 @@ class Expectation:
         if seen.real.startswith("/memfd:"):
             return unseen("starts a program that is no file of the box")
         for text in _readings(seen):
+            if not self._judge.knows(text, self._cwd):
+                self._left -= len(text)
+            if self._left < 0:
+                return unseen(OVERFLOW)
             decision = self._judge.decide(text, self._cwd, cut=seen.cut)
             if decision is None:
                 continue

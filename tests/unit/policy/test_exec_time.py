@@ -156,6 +156,16 @@ def test_program_behind_another_is_a_surprise(judge, started):
     assert expect(judge, "make").unforeseen(started) is not None
 
 
+def test_reading_what_starts_costs_the_host_so_much_and_no_more(judge):
+    """A box must not keep the host busy; what is not read is said to be unknown."""
+    expected = expect(judge, "make")
+    found = [expected.unforeseen(seen("true", f"{number}" * 4000)) for number in range(100, 500)]
+
+    assert found[0] is None
+    assert found[-1].rule == UNSEEN
+    assert expected.unforeseen(seen("true", "100" * 4000)) is not None
+
+
 def test_long_harmless_program_is_no_surprise(judge):
     """Linkers are given thousands of files."""
     assert expect(judge, "make").unforeseen(seen("ld", *("a.o",) * 900, cut=True)) is None
