@@ -45,6 +45,14 @@ def read_named(path: Path, *, limit: int) -> bytes:
         os.close(file)
 
 
+def is_regular(path: Path) -> bool:
+    """Say whether a regular file is there; a name that no file can have means none."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
 def real_path(path: Path) -> Path:
     """Return where a path leads; one that leads in a circle stays, and fails when it is opened."""
     return Path(os.path.realpath(path))

@@ -18,12 +18,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from orchestrator.audit.files import sync_directory
 from orchestrator.errors import AuditError
+from orchestrator.named_file import read_named
 from orchestrator.schema.ids import Digest, SessionId
 
 _KEY_FILE = "audit-ed25519.key"
 _PUBLIC_FILE = "audit-ed25519.pub"
 _SCHEME = "ed25519:"
 _SEED_BYTES = 32
+_MAX_PUBLIC = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,8 @@ def parse_public_key(text: str) -> str:
 def read_public_key(keys: Path) -> str | None:
     """Return the public key this machine signs with, None before the first use."""
     try:
-        return parse_public_key((keys / _PUBLIC_FILE).read_text(encoding="ascii", errors="replace"))
+        text = read_named(keys / _PUBLIC_FILE, limit=_MAX_PUBLIC)
+        return parse_public_key(text.decode("ascii", "replace"))
     except FileNotFoundError:
         return None
     except OSError as err:

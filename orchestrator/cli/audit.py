@@ -16,7 +16,7 @@ from orchestrator.audit.signer import parse_public_key, read_public_key
 from orchestrator.audit.verify import verify_file
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.errors import AuditError, UsageError
-from orchestrator.named_file import read_named
+from orchestrator.named_file import is_regular, read_named
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
 
@@ -74,7 +74,7 @@ def show(chain: Chain = None, as_json: Json = False) -> None:
 def _expected_key(path: Path, given: str | None) -> tuple[str | None, str]:
     """Return the key a chain must be signed by, and where that is known from."""
     if given is not None:
-        return parse_public_key(_text(Path(given)) if Path(given).is_file() else given), "option"
+        return parse_public_key(_text(Path(given)) if is_regular(Path(given)) else given), "option"
     paths = _paths()
     own = read_public_key(paths.keys) if path.parent == _folder(paths) else None
     return own, "this machine" if own else "the chain itself"
@@ -148,7 +148,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def chain_file(given: str | None) -> Path:
     """Return the chain that is meant: a file, a session id or its beginning, or the newest."""
-    if given is not None and Path(given).is_file():
+    if given is not None and is_regular(Path(given)):
         return Path(given).resolve()
     folder = _folder(_paths())
     return _of_session(folder, given) if given else _newest(folder)

@@ -143,7 +143,7 @@ def _read(path: Path, limit: int) -> bytes:
         missing = path.name.endswith(SUFFIX) and isinstance(err, FileNotFoundError)
         raise PolicyError(
             f"{path}: cannot be read: {err.strerror}",
-            hint="it is not signed yet: glovebox policy sign" if missing else "",
+            hint="it is not signed yet: glovebox policy sign" if missing else f"see: ls -ld {path}",
         ) from err
     if len(data) > limit:
         raise PolicyError(f"{path}:1: file is too large: more than {limit} bytes")

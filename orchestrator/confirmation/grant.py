@@ -68,9 +68,11 @@ class Grant(BaseModel):
             decision.rule,
             decision.layer,
         )
-        wider = (
-            self.pattern is not None and line is not None and self.pattern.pattern().covers(line)
-        )
+        pattern = self.pattern.pattern() if self.pattern is not None else None
+        wider = pattern is not None and line is not None and pattern.covers(line)
+        if pattern is not None and None in pattern.words:
+            # What is not offered today, an older yes does not give either.
+            wider = wider and question.likeness.pattern == pattern
         return (
             scoped
             and same

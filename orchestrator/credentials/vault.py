@@ -13,7 +13,10 @@ from typing import Protocol
 from orchestrator.credentials.secret import Secret
 from orchestrator.credentials.vault_file import Cost, seal, unseal
 from orchestrator.errors import CredentialError
+from orchestrator.named_file import read_named
 
+_MAX_BYTES = 64 * 1024 * 1024
+"""No vault of keys comes near."""
 LEAST_CHARACTERS = 8
 """A shorter passphrase falls to guessing whatever the key derivation costs."""
 
@@ -84,9 +87,11 @@ class Vault:
 
     def _read(self) -> dict[str, Secret]:
         try:
-            data = self._path.read_bytes()
+            data = read_named(self._path, limit=_MAX_BYTES)
         except OSError as error:
             raise self._failed("read", error) from error
+        if len(data) > _MAX_BYTES:
+            raise CredentialError(f"{self._path}: expected at most {_MAX_BYTES} bytes, got more")
         try:
             entries = unseal(data, self._secret(new=False), source=str(self._path))
         except CredentialError:
@@ -115,7 +120,10 @@ class Vault:
         return self._passphrase.reveal()
 
     def _failed(self, verb: str, error: OSError) -> CredentialError:
-        return CredentialError(f"{self._path}: the vault cannot be {verb}: {error.strerror}")
+        return CredentialError(
+            f"{self._path}: the vault cannot be {verb}: {error.strerror}",
+            hint=f"see: ls -ld {self._path}",
+        )
 
 
 def write_private(path: Path, data: bytes) -> None:

@@ -8,7 +8,7 @@ from functools import reduce
 from pathlib import Path
 
 from orchestrator.errors import PolicyError
-from orchestrator.named_file import read_named, real_path
+from orchestrator.named_file import is_regular, read_named, real_path
 from orchestrator.policy.document import PolicyDocument
 from orchestrator.policy.merge import merge_trees
 from orchestrator.policy.validate import nearest, validate_document
@@ -92,7 +92,7 @@ class _Files:
                 raise PolicyError(f"{asked}: extends {name!r}: no file name holds a NUL")
             return folder / name
         path = self._search / f"{name}.yaml"
-        if not path.is_file():
+        if not is_regular(path):
             known = sorted(item.stem for item in self._search.glob("*.yaml"))
             where = f"{asked}: " if asked else ""
             raise PolicyError(

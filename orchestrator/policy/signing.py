@@ -111,12 +111,20 @@ def _read_private(path: Path) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as err:
-        raise PolicyError(f"{path}: the key cannot be read: {err.strerror}") from err
+        raise PolicyError(
+            f"{path}: the key cannot be read: {err.strerror}",
+            hint="name the private key itself, no link to it; glovebox policy keygen makes one",
+        ) from err
     try:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_mode & 0o077:
+        if not stat.S_ISREG(found.st_mode):
             raise PolicyError(
-                f"{path}: expected a regular file that only its owner can read, "
+                f"{path}: expected a regular file, got {stat.filemode(found.st_mode)}",
+                hint="name the private key itself; glovebox policy keygen makes one",
+            )
+        if found.st_mode & 0o077:
+            raise PolicyError(
+                f"{path}: expected a file that only its owner can read, "
                 f"got mode {stat.S_IMODE(found.st_mode):04o}",
                 hint=f"someone else may have read the key; if not: chmod 600 {path}",
             )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.named_file import read_named, real_path
+from orchestrator.named_file import is_regular, read_named, real_path
 
 
 def test_regular_file_is_read_up_to_one_byte_past_the_limit(tmp_path):
@@ -57,3 +57,11 @@ def test_what_the_caller_opened_is_read_to_its_end():
         assert read_named(Path(f"/dev/fd/{reading}"), limit=100) == b"version: 1\n"
     finally:
         os.close(reading)
+
+
+def test_name_that_no_file_can_have_names_none(tmp_path):
+    """Too long, with a NUL, in a circle: no error, only no."""
+    (tmp_path / "circle").symlink_to("circle")
+
+    assert is_regular(Path(__file__))
+    assert not any(is_regular(tmp_path / name) for name in ("a" * 5000, "a\0b", "circle", "."))

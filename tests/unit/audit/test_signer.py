@@ -168,3 +168,11 @@ def test_public_key_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(AuditError, match=r"audit-ed25519\.pub"):
         read_public_key(tmp_path)
+
+
+def test_public_key_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    """Nobody writes to it, and ``audit verify`` would wait."""
+    os.mkfifo(tmp_path / "audit-ed25519.pub")
+
+    with pytest.raises(AuditError, match="expected a regular file, got a named pipe"):
+        read_public_key(tmp_path)

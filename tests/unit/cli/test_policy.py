@@ -298,3 +298,15 @@ def test_policy_on_standard_input_is_read(glovebox):
 
     assert done.returncode == 7
     assert "/dev/stdin:3:" in done.stderr
+
+
+def test_name_that_is_too_long_for_a_file_is_no_internal_error(glovebox):
+    """It is no shipped policy, no file, no chain and no key."""
+    long = "a" * 300
+    for words, code in (
+        (("policy", "lint", long), 7),
+        (("policy", "lint", f"./{long}"), 7),
+        (("audit", "verify", long), 2),
+    ):
+        done = glovebox(*words)
+        assert (done.returncode, "internal" in done.stderr) == (code, False), done

@@ -1,5 +1,6 @@
 """Yeses that stand, with who gave them and until when."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from orchestrator.confirmation.grant import Grant
 from orchestrator.confirmation.grants import KEPT_DAYS, Grants
 from orchestrator.errors import ConfigError, UsageError
+from orchestrator.schema.likeness import Pattern
 from tests.support.asking import Clock, no, question, yes
 
 
@@ -93,3 +95,16 @@ def test_grant_that_cannot_be_read_is_an_error(grants, tmp_path):
 
     with pytest.raises(ConfigError, match="cannot be read as an approval"):
         grants.find(question())
+
+
+def test_pattern_that_is_not_offered_today_answers_no_other_word(grants):
+    """An older yes may have been widened to what runs the word."""
+    asked, other = question("npm run build"), question("npm run release")
+    pattern = Pattern(("npm", "run", None), "/workspace")
+    old = replace(asked, likeness=replace(asked.likeness, pattern=pattern))
+    grants.add(old, yes("project", widened=True))
+
+    assert grants.find(asked) is not None
+    assert grants.find(other) is None
+    grants.add(question("git push origin main"), yes("project", widened=True))
+    assert grants.find(question("git push origin side")) is not None

@@ -1,3 +1,4 @@
+import os
 import threading
 from pathlib import Path
 
@@ -133,3 +134,12 @@ def test_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("a file")
     with pytest.raises(CredentialError, match="keys"):
         vault(tmp_path).set("a", Secret("1"))
+
+
+def test_vault_that_is_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    """Nobody writes to it, and every command that needs a key would wait."""
+    os.mkfifo(tmp_path / "vault")
+
+    with pytest.raises(CredentialError, match="expected a regular file, got a named pipe") as told:
+        Vault(tmp_path / "vault", Asked()).entries()
+    assert "ls -ld" in told.value.hint

@@ -119,3 +119,16 @@ def test_no_key_is_replaced(tmp_path, there):
     with pytest.raises(UsageError, match=f"{there}: is there already"):
         generate_key(tmp_path / "k", None)
     assert (tmp_path / there).read_text() == "mine"
+
+
+def test_key_that_is_no_file_is_told_from_one_that_others_can_read(tmp_path):
+    """No mode mends a pipe, nor a circle of links."""
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    (tmp_path / "circle").symlink_to("circle")
+
+    with pytest.raises(PolicyError, match="expected a regular file, got p") as told:
+        PolicySigner.load(tmp_path / "pipe", no_passphrase)
+    assert "keygen" in told.value.hint
+    with pytest.raises(PolicyError, match="cannot be read") as told:
+        PolicySigner.load(tmp_path / "circle", no_passphrase)
+    assert "keygen" in told.value.hint
