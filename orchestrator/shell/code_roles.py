@@ -51,6 +51,14 @@ def judge_shell_text(part: Part) -> None:
     run_text(SHELL, part.word, part.site.inner(part.label).forked())
 
 
+def judge_entry(part: Part) -> None:
+    """A value for package.json: what is stored under ``scripts`` is shell text."""
+    key, _, _ = part.word.shape.partition("=")
+    if key.startswith("scripts"):
+        text = slice_word(part.word, len(key) + 1)
+        run_text(SHELL, text, part.site.inner(part.label).forked())
+
+
 def judge_own_text(part: Part) -> None:
     """Shell text that runs in the calling shell."""
     run_text(SHELL, part.word, part.site.inner(part.label))

@@ -54,6 +54,7 @@ ROLES = {
     "project": "a settings file, which is the work's own when it lies in the workspace",
     "config": "a file, or settings, that can name programs",
     "loads": "a plugin or library",
+    "entry": "KEY=VALUE for package.json, where scripts.NAME is shell text",
     "makefile": "a makefile",
     "makecode": "text of a makefile",
     "checkpoint": "tar's ACTION, which may be exec=COMMAND",

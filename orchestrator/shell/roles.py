@@ -67,6 +67,7 @@ _JUDGES: dict[str, Callable[[Part], None]] = {
     "config": code_roles.judge_config,
     "project": code_roles.judge_project,
     "loads": code_roles.judge_plugin,
+    "entry": code_roles.judge_entry,
     "makefile": code_roles.judge_makefile,
     "makecode": code_roles.judge_makecode,
     "dir": lambda part: part.site.scope.change_directory(part.word),

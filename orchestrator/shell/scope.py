@@ -84,6 +84,8 @@ class Scope:
     """Every branch is taken to have run; see ``analyse``."""
     doubts: list[str] = field(default_factory=list)
     """Variables whose value a branch leaves in doubt; shared by all scopes of a reading."""
+    stdin: Output | None = None
+    """What ``exec <`` put at the standard input of all that follows."""
     links: dict[str, str] = field(default_factory=dict)
     """Where the links lead that this very command made; shared, as the disk is."""
     stand_ins: dict[str, str] = field(default_factory=dict)
@@ -101,6 +103,7 @@ class Scope:
             files=self.files,
             fetched=self.fetched,
             origins=dict(self.origins),
+            stdin=self.stdin,
             links=self.links,
             stand_ins=self.stand_ins,
             budget=self.budget,

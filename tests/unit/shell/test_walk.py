@@ -121,3 +121,11 @@ def test_function_hides_the_program_of_its_name():
     """``ls`` is what the shell takes it for."""
     assert "publishes" in risks("ls() { git push; }; ls")
     assert risks("ls() { echo; }; ls") == set()
+
+
+def test_exec_gives_a_later_program_its_input():
+    """Until another takes its place, and not beyond the subshell it stands in."""
+    assert "publishes" in risks("exec < <(echo git push); bash")
+    assert "publishes" in risks("exec <<< 'git push'; ls; sh -s")
+    assert "publishes" not in risks("(exec <<< 'git push'); echo ls | bash")
+    assert risks("exec <<< 'git push'; bash <<< ls") == set()
