@@ -3,29 +3,39 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from orchestrator.policy.pattern import real_commands
 from orchestrator.schema.likeness import Act
 from orchestrator.shell.analysis import Analysis, SimpleCommand, Span, Word
 from orchestrator.shell.programs import find_program
 
-_OF_PLACES = frozenset({"destructive", "persistence", "secrets", "exhaustion"})
+OF_PLACES = frozenset({"destructive", "persistence", "secrets", "exhaustion"})
 """Risks whose operands are paths: where they are relative to matters."""
+Tell = Callable[[str, SimpleCommand], Act]
+"""Make an act of a kind and a command."""
 
 
-def acts_of(analysis: Analysis) -> Iterator[Act]:
+def exact_act(kind: str, command: SimpleCommand) -> Act:
+    """Return what the command does with all its words."""
+    options, operands = split_words(command)
+    if kind in OF_PLACES:
+        operands = tuple(place(text, command.cwd) for text in operands)
+    return Act(kind, program_of(command), options, operands)
+
+
+def acts_of(analysis: Analysis, *, tell: Tell = exact_act) -> Iterator[Act]:
     """Yield what each finding is about; without a finding, everything that would run."""
     commands = real_commands(analysis)
     found: dict[Act, None] = {}
     for finding in analysis.findings:
         for command in _innermost(commands, finding.span):
-            found[_act(finding.risk, command)] = None
+            found[tell(finding.risk, command)] = None
     for path, span in analysis.writes:
         if any(_overlap(span, finding.span) for finding in analysis.findings):
             found[Act("writes", "", operands=(path,))] = None
     if not found:
-        found.update((_act("", command), None) for command in commands)
+        found.update((tell("", command), None) for command in commands)
     yield from found
 
 
@@ -42,22 +52,36 @@ def _innermost(commands: list[SimpleCommand], span: Span) -> list[SimpleCommand]
     return commands if any(command.piped_from for command in found) else found
 
 
-def _act(kind: str, command: SimpleCommand) -> Act:
+def split_words(command: SimpleCommand) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return options and operands by their looks alone; a cluster of letters is as many options."""
     options: set[str] = set()
     operands = []
     plain = False
     for word in command.argv[1:]:
-        text = _text(word)
+        text = text_of(word)
         if not plain and text.startswith("-"):
             options.update(_options(text))
             plain = text == "--"
         else:
-            operands.append(_place(text, command) if kind in _OF_PLACES else text)
-    program = command.program or _text(command.argv[0])
+            operands.append(text)
+    return frozenset(options - {"-", "--"}), tuple(operands)
+
+
+def program_of(command: SimpleCommand) -> str:
+    """Return the program's name; one shell is as good as another for what runs in it."""
+    program = command.program or text_of(command.argv[0])
     spec = find_program(program)
-    # One shell is as good as another for what runs in it.
-    named = "sh" if spec is not None and spec.shell else program
-    return Act(kind, named, frozenset(options - {"-", "--"}), tuple(operands))
+    return "sh" if spec is not None and spec.shell else program
+
+
+def place(text: str, cwd: str | None) -> str:
+    """Return the path that a word names for a program that runs in ``cwd``."""
+    return posixpath.normpath(posixpath.join(cwd or "", text))
+
+
+def text_of(word: Word) -> str:
+    """Return the word; what is not static is a stand-in, or as it was written."""
+    return word.value if word.value is not None else word.shape or word.raw
 
 
 def _options(text: str) -> Iterator[str]:
@@ -66,14 +90,6 @@ def _options(text: str) -> Iterator[str]:
         yield text
         return
     yield from (f"-{letter}" for letter in text[1:])
-
-
-def _place(text: str, command: SimpleCommand) -> str:
-    return posixpath.normpath(posixpath.join(command.cwd or "", text))
-
-
-def _text(word: Word) -> str:
-    return word.value if word.value is not None else word.shape or word.raw
 
 
 def _overlap(one: Span, other: Span) -> bool:

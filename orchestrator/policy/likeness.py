@@ -14,6 +14,7 @@ from orchestrator.policy.acts import acts_of
 from orchestrator.policy.judge_input import Reader
 from orchestrator.policy.layer import BoxPaths
 from orchestrator.policy.pattern import pattern_of, plain_line, real_commands
+from orchestrator.policy.targets import coarse_act
 from orchestrator.schema.ids import digest_of
 from orchestrator.schema.likeness import Act, Likeness
 from orchestrator.schema.request import (
@@ -59,7 +60,7 @@ def _command(box: BoxPaths, request: ExecRequest | ProcessStart, read: Reader) -
     effects = list(_effects(analysis, request.cwd))
     if isinstance(request, ProcessStart):
         effects.insert(0, f"stays in the background as {request.handle}")
-    return Likeness(tuple(effects), tuple(acts_of(analysis)), line, pattern)
+    return Likeness(tuple(effects), tuple(acts_of(analysis, tell=coarse_act)), line, pattern)
 
 
 def _effects(analysis: Analysis, cwd: str) -> Iterator[str]:

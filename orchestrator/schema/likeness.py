@@ -23,13 +23,16 @@ class Act:
     operands: tuple[str, ...] = ()
 
     def holds(self, other: Act) -> bool:
-        """Say whether this does all that the other does: further options change nothing."""
-        same = (self.kind, self.program, self.operands) == (
-            other.kind,
-            other.program,
-            other.operands,
+        """Say whether this does all that the other does: further words change nothing.
+
+        What has no operands hits something of its own choice; operands make that something else.
+        """
+        return (
+            (self.kind, self.program) == (other.kind, other.program)
+            and self.options >= other.options
+            and frozenset(self.operands) >= frozenset(other.operands)
+            and bool(other.operands) >= bool(self.operands)
         )
-        return same and self.options >= other.options
 
 
 def repeats(acts: Iterable[Act], denied: Iterable[Act]) -> bool:

@@ -143,6 +143,8 @@ REWRITES = [
     "timeout 5 rm -rfv build",
     "d=build; rm -rf $d",
     "cd src && rm -rf ../build",
+    "rm -r build",
+    "rm -rf build y",
 ]
 RISK = {"rule": "risk:destructive", "risks": ("destructive",)}
 
@@ -158,7 +160,48 @@ def test_denied_call_is_denied_again_however_it_is_written(opened, rewrite):
     assert len(made.person.asked) == 1
 
 
-@pytest.mark.parametrize("changed", ["rm -rf dist", "cd src && rm -rf build", "rm build/a.o"])
+PUSHES = [
+    "git push origin main:main",
+    "git push origin refs/heads/main",
+    "git push origin +main",
+    "git -C . push origin main",
+    "git -c x.y=z push origin main",
+    "git push --repo=origin main",
+    "git push origin x1:main",
+    "git push -o x1 origin main",
+    "git push origin main x1",
+]
+
+
+@pytest.mark.parametrize("rewrite", PUSHES)
+def test_denied_push_is_denied_again_under_every_name_of_its_target(opened, rewrite):
+    """What the model may vary without end is never a question of its own."""
+    made = opened(no("not on Fridays"), yes())
+    _, again = ask(made.confirmer, question("git push origin main"), question(rewrite))
+
+    assert (again.yes, again.by) == (False, "memory")
+    assert len(made.person.asked) == 1
+
+
+@pytest.mark.parametrize("other", ["git push origin topic", "git push upstream main", "git push"])
+def test_push_elsewhere_is_asked_about(opened, other):
+    """It changes something else over there."""
+    made = opened(no(), yes())
+
+    assert ask(made.confirmer, question("git push origin main"), question(other))[1].yes
+
+
+@pytest.mark.parametrize("rewrite", PUSHES)
+def test_yes_to_a_push_answers_no_other_spelling_of_it(opened, rewrite):
+    """Only a no is for what amounts to the same; a yes is for the digest that was shown."""
+    made = opened(yes("project"), no())
+
+    assert not ask(made.confirmer, question("git push origin main"), question(rewrite))[1].yes
+
+
+@pytest.mark.parametrize(
+    "changed", ["rm -rf dist", "rm -rf other", "cd src && rm -rf build", "rm build/a.o"]
+)
 def test_changed_call_is_asked_about(opened, changed):
     """A no is to what was asked, not to everything alike."""
     made = opened(no(), yes())

@@ -20,6 +20,17 @@ def test_call_repeats_what_it_still_does_all_of():
     assert not repeats([RM], [RM, other])
 
 
+def test_further_operands_are_more_of_the_same_only_beside_the_first():
+    """What names nothing hits something of its own choice, and a name makes that another."""
+    bare = Act("publishes", "git push")
+    two = Act("destructive", "rm", frozenset({"-r"}), ("/w/x", "/w/build"))
+
+    assert repeats([two], [RM])
+    assert not repeats([RM], [two])
+    assert repeats([bare], [bare])
+    assert not repeats([Act("publishes", "git push", operands=("origin",))], [bare])
+
+
 def test_nothing_known_repeats_nothing():
     """What was denied for reasons unseen is compared by its digest alone."""
     assert not repeats([RM], [])
