@@ -54,6 +54,7 @@ ROLES = {
     "project": "a settings file, which is the work's own when it lies in the workspace",
     "config": "a file, or settings, that can name programs",
     "loads": "a plugin or library",
+    "package": "a package.json, whose script of the name that is run is shell text",
     "entry": "KEY=VALUE for package.json, where scripts.NAME is shell text",
     "makefile": "a makefile",
     "makecode": "text of a makefile",
@@ -180,7 +181,10 @@ class Spec(Strict):
     given: dict[str, Role] = Field(default_factory=dict)
     """When this option is given, operands have this role instead."""
     reads: dict[str, Role] = Field(default_factory=dict)
-    """Files that it looks for by itself, to role; judged where this very command wrote them."""
+    """Files that it looks for by itself, to role; judged where this very command wrote them.
+
+    A path from the directory it works in, or ``**/NAME`` with ``*`` in it for any folder below.
+    """
     instead: Words = ()
     """Options that take the place of ``first``: grep's -e, awk's -f."""
     until: dict[str, Words] = Field(default_factory=dict)

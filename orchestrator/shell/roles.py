@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from orchestrator.shell import code_roles, file_roles, transfer_roles
+from orchestrator.shell.packages import judge_package
 from orchestrator.shell.part import Part
 from orchestrator.shell.scripts import run_file, run_text
 from orchestrator.shell.settings import judge_setting
@@ -67,6 +68,7 @@ _JUDGES: dict[str, Callable[[Part], None]] = {
     "config": code_roles.judge_config,
     "project": code_roles.judge_project,
     "loads": code_roles.judge_plugin,
+    "package": judge_package,
     "entry": code_roles.judge_entry,
     "makefile": code_roles.judge_makefile,
     "makecode": code_roles.judge_makecode,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from orchestrator.shell.accesses import judge_unpacking
 from orchestrator.shell.analysis import Span, Word
@@ -67,10 +68,27 @@ def _judge_parts(use: Invocation, argv: Sequence[Word], *, label: str, site: Sit
             judge_part(Part(role, option.value, shown, use, site))
     for word, role in _operand_roles(use):
         judge_part(Part(role, word, label, use, site))
-    for name, role in use.spec.reads.items():
-        path = site.scope.absolute(name)
-        if path is not None and path in site.scope.files:
-            judge_part(Part(role, Word(name, "", span_of(argv), shape=name), label, use, site))
+    span = span_of(argv)
+    for path, role in _files_found(use, site):
+        judge_part(Part(role, Word(path, "", span, shape=path), label, use, site))
+
+
+def _files_found(use: Invocation, site: Site) -> list[tuple[str, str]]:
+    """Return the files of this very command that the program looks for, with their roles."""
+    scope = site.scope
+    roles = {name: role for spec in use.specs for name, role in spec.reads.items()}
+    folder = (scope.cwd or "").rstrip("/") + "/"
+    return [
+        (path, role)
+        for path in scope.files
+        for name, role in roles.items()
+        if path == scope.absolute(name)
+        or (name[:3] == "**/" and path.startswith(folder) and _named(path, name[3:]))
+    ]
+
+
+def _named(path: str, name: str) -> bool:
+    return fnmatchcase(path.rpartition("/")[2], name)
 
 
 def _judge_rules(use: Invocation, level: int, *, argv: Sequence[Word], site: Site) -> None:

@@ -14,6 +14,7 @@ from orchestrator.shell.commands import judge_command
 from orchestrator.shell.integrity import judge_tree, lost_dashes
 from orchestrator.shell.output import NOTHING, Output, join_outputs
 from orchestrator.shell.reading import MAX_DEPTH, OverLimitError
+from orchestrator.shell.scope import Content
 from orchestrator.shell.second_reading import note_second_reading
 from orchestrator.shell.setting import Code, Environment, Site
 from orchestrator.shell.source import Source
@@ -85,9 +86,19 @@ class Walker:
     def sequence(self, node: Node) -> Output:
         """Read a node's children in order."""
         output = NOTHING
+        files = self.site.scope.files
+        waiting: list[tuple[Node, Walker, dict[str, Content]]] = []
         for child in node.children:
             if child.is_named and child.type not in _SKIPPED:
+                parallel = child.next_sibling is not None and child.next_sibling.type == "&"
+                then = self.at(self.site.forked()) if parallel else self
                 output = join_outputs(output, self.visit(child))
+                if parallel:
+                    waiting.append((child, then, dict(files)))
+        for child, then, before in waiting:
+            if files != before:
+                # What runs in the background may meet files that were written since.
+                then.visit(child)
         return output
 
     def maybe(self, nodes: Sequence[Node]) -> Output:

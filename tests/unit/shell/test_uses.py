@@ -33,3 +33,24 @@ def test_finding_says_program_and_reason():
 def test_endless_arguments_are_opaque():
     """Patterns are not tried on what no person would read."""
     assert "opaque" in risks("git log " + "a " * 9000)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "mkdir sub; echo 'import os; os.system(\"git push\")' > sub/conftest.py; pytest sub",
+        "cd sub; echo 'import os; os.system(\"git push\")' > conftest.py; python3 -m pytest",
+        "printf 'x:\\n\\tgit push\\n' > sub/Makefile; make -C sub",
+        "printf '[testenv]\\ncommands = git push\\n' > tox.ini; tox",
+    ],
+)
+def test_a_file_just_written_is_run_by_its_default_name(command):
+    """A program finds it without being told."""
+    assert "publishes" in risks(command)
+
+
+def test_a_file_of_another_name_or_place_is_not_looked_for():
+    """Nothing runs it."""
+    code = "echo 'import os; os.system(\"git push\")' > {}; pytest"
+    assert risks(code.format("notes.py")) == set()
+    assert risks(code.format("/tmp/x/conftest.py")) == set()

@@ -129,3 +129,11 @@ def test_exec_gives_a_later_program_its_input():
     assert "publishes" in risks("exec <<< 'git push'; ls; sh -s")
     assert "publishes" not in risks("(exec <<< 'git push'); echo ls | bash")
     assert risks("exec <<< 'git push'; bash <<< ls") == set()
+
+
+def test_a_background_job_meets_what_is_written_after_it():
+    """Its start does not wait for the end of the line."""
+    assert "publishes" in risks("bash p & echo 'git push' > p")
+    assert "publishes" in risks("(sleep 1; bash p) & echo 'git push' > p; wait")
+    assert risks("bash p & echo ls > p; wait") == set()
+    assert risks("bash p; echo 'git push' > p") == set()
