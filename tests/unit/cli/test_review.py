@@ -8,6 +8,12 @@ from tests.support.world import GLOVEBOX, call
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("image")]
 
 
+@pytest.fixture(autouse=True)
+def known(world):
+    """Somebody vouches for the project, so that nobody is asked at the start."""
+    assert world.run("trust", "--vouch").code == 0
+
+
 @pytest.fixture
 def at_the_question(world):
     """Return a run at its last question, with one new file of evil content."""

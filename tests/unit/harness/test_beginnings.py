@@ -1,6 +1,7 @@
 """Starts that were killed before the session had a file: their workspaces are found and removed."""
 
 import os
+import secrets
 import signal
 import time
 
@@ -12,7 +13,7 @@ from orchestrator.schema.ids import SessionId
 from orchestrator.workspace.opening import prepare_workspace
 from orchestrator.workspace.workspace import WorkspaceSpec
 
-SESSION = SessionId("0ff0feed00be")
+SESSION = SessionId(secrets.token_hex(6))
 
 pytestmark = pytest.mark.docker
 

@@ -1,6 +1,7 @@
 """Sessions of one process share what they have of an engine, and the last one closes it."""
 
 import os
+import secrets
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +25,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
 
-SESSIONS = (SessionId("00feed00be01"), SessionId("00feed00be02"))
+SESSIONS = (SessionId(secrets.token_hex(6)), SessionId(secrets.token_hex(6)))
 
 
 def until(holds):

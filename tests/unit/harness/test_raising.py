@@ -1,6 +1,7 @@
 """A session's own box and one that waits are raised by the same steps."""
 
 import os
+import secrets
 from contextlib import closing
 
 import anyio
@@ -16,7 +17,7 @@ from orchestrator.sandbox.docker_driver import DockerLifecycle
 from orchestrator.schema.ids import SessionId
 
 pytestmark = pytest.mark.docker
-SESSION = SessionId("00feed00beef")
+SESSION = SessionId(secrets.token_hex(6))
 
 
 @pytest.mark.parametrize("owner", [None, "lease:of:somebody:/else"])

@@ -1,5 +1,7 @@
 """The place a session works in, on the real engine."""
 
+import secrets
+
 import anyio
 import pytest
 
@@ -14,7 +16,7 @@ from orchestrator.schema.ids import SessionId
 from orchestrator.schema.request import ExecRequest, WriteRequest
 from orchestrator.workspace.warmth import remove_unclaimed
 
-SESSION = SessionId("00feed00beef")
+SESSION = SessionId(secrets.token_hex(6))
 
 
 def policy_of(tmp_path, text=None):

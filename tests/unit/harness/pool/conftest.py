@@ -1,5 +1,6 @@
 """An offer whose box is a pair of sockets."""
 
+import secrets
 import socket
 import tempfile
 from contextlib import closing
@@ -21,7 +22,7 @@ def offer(tmp_path):
     handed = HandedBox("c0ffee", {"image_digest": "sha256:1"}, held)
     posture = Posture({"seccomp": True}, {"uid": "1000"})
     made = Offer(
-        SessionId("00feed00beef"), handed, posture, Lease.take(tmp_path / "lease"), "sha256:2"
+        SessionId(secrets.token_hex(6)), handed, posture, Lease.take(tmp_path / "lease"), "sha256:2"
     )
     with closing(made):
         yield made

@@ -1,6 +1,7 @@
 """A session moves into a warm box only where it is what a cold one would have been."""
 
 import os
+import secrets
 from dataclasses import replace
 from functools import partial
 
@@ -291,7 +292,7 @@ def test_refused_box_is_swept(options, paths, front, project, engine):
             async with claimed(run, paths, pool) as claim:
                 assert claim.claimed is None
             policy = policy_of(run, paths)
-            cold = SessionId("00feed00beef")
+            cold = SessionId(secrets.token_hex(6))
             async with open_room(
                 run, policy, paths, session=cold, note=front.note, claim=claim
             ) as room:
