@@ -110,15 +110,24 @@ def _judge_runs(use: Invocation, words: Sequence[Word], site: Site) -> None:
     """Judge the commands inside the arguments, with what they are filled in with."""
     for run in use.runs:
         inner = list(run.words)
-        folder = use.operands[0].shape if use.operands and use.operands[0].value else ""
-        for named in names_sought(use):
+        sought = names_sought(use)
+        folder = _folder(use, unseen=not sought)
+        for named in sought:
             found = [filled(word, ["{}"], f"{folder or '.'}/{DYNAMIC}/{named}") for word in inner]
             _run_inner(found, Wrap(), label=words[0].shape, site=site.forked())
-        if folder:
-            inner = [_replaced(word, "{}", folder) for word in inner]
-        if use.spec.appends and not any("{" in word.shape for word in inner):
+        appends = use.spec.appends and not any("{" in word.shape for word in inner)
+        inner = [_replaced(word, "{}", folder) for word in inner]
+        if appends:
             inner.append(_unseen(words[0]))
         _run_inner(inner, Wrap(replaces="{}"), label=words[0].shape, site=site)
+
+
+def _folder(use: Invocation, *, unseen: bool) -> str:
+    """Return where find looks; with ``unseen`` also one that is not static, else nothing for it."""
+    if not use.operands:
+        return "."
+    first = use.operands[0]
+    return first.shape if first.value or unseen else ""
 
 
 def _judge_passed_on(words: Sequence[Word], site: Site) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from orchestrator.shell.accesses import judge_read, judge_write
 from orchestrator.shell.analysis import Span, Word
-from orchestrator.shell.deletes import delete_path
+from orchestrator.shell.deletes import delete_path, empties_root
 from orchestrator.shell.languages.effect import Effect
 from orchestrator.shell.languages.read import read_code
 from orchestrator.shell.output import NOTHING, Output
@@ -42,7 +42,8 @@ def _judge(effect: Effect, code: Code, site: Site) -> None:
         judge_code("python", Code(text, Anchor(span, None)), site)
     elif kind == "delete" or kind == "delete_tree":  # noqa: PLR1714 - narrows the literal
         glob = bool(_GLOB_MARKS.intersection(text))
-        delete_path(text, span, site, tree=kind == "delete_tree", glob=glob)
+        tree = kind == "delete_tree"
+        delete_path(text, span, site, tree=tree, glob=glob, grave=tree and empties_root(text))
     elif kind == "move":
         path = scope.absolute(text)
         if path is not None and not scope.inside(path):

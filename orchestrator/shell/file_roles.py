@@ -8,13 +8,16 @@ from dataclasses import replace
 from orchestrator.shell import places
 from orchestrator.shell.accesses import judge_read, judge_write
 from orchestrator.shell.contents import remember
-from orchestrator.shell.deletes import judge_delete
+from orchestrator.shell.deletes import empties_root, judge_delete
 from orchestrator.shell.invocation import slice_word
 from orchestrator.shell.part import Part
+from orchestrator.shell.quoting import DYNAMIC
 from orchestrator.shell.reading import UNSEEN
 from orchestrator.shell.scripts import sources_of
 
 _LIKE_PATH = re.compile(r"[\w.~/@+-]*[./][\w.~/@+-]*[A-Za-z][\w.~/@+-]*")
+_CHECKED = re.compile(r"\$\{\w+:\?")
+"""An expansion that fails where the variable is empty."""
 _SCRATCH = "/tmp/"  # noqa: S108 - a place to judge, not to use
 
 
@@ -73,7 +76,26 @@ def judge_replaced(part: Part) -> None:
 def judge_removed(part: Part) -> None:
     """A path that is deleted, as a tree when an option says so."""
     tree = part.use.has(*part.use.spec.deletes_with)
-    judge_delete(part.word, part.site, tree=tree)
+    judge_delete(part.word, part.site, tree=tree, grave=tree and _may_lose_more(part))
+
+
+def _may_lose_more(part: Part) -> bool:
+    """Say whether a tree's path is read from a file, or comes to the root where it is empty."""
+    word, site = part.word, part.site
+    sources = list(sources_of(word, site))
+    if word.raw == UNSEEN:
+        sources.append(site.setting.feed)
+    if any(source.reads_files or source.kind == "download" for source in sources):
+        return True
+    shape = word.shape
+    if word.raw == UNSEEN:
+        # Found below a folder that find was given: the folder's name may be empty.
+        folder, slash, found = shape.rpartition("/")
+        if found != DYNAMIC or not slash:
+            return False
+        shape = folder + slash
+    sure = _CHECKED.search(word.raw) or {source.kind for source in sources} == {"paths"}
+    return not sure and empties_root(shape)
 
 
 def judge_moved(part: Part) -> None:

@@ -107,6 +107,8 @@ class Rule(Strict):
     """Option to pattern: the option is given with a value in which the pattern is found."""
     piped: bool | None = None
     """Whether something is piped or redirected into it."""
+    outside: bool = False
+    """It works in a directory that is known not to lie in the workspace."""
     runs: str = ""
     """A pattern found in the first word of the command that it wraps."""
 

@@ -61,12 +61,13 @@ class Reading:
         severity: Literal["ask", "high"] = "ask",
         hint: str = "",
     ) -> None:
-        """Record a finding once; opaque and evasive ones are always high."""
+        """Record a finding once, as grave as it was ever met; opaque and evasive ones are high."""
         if risk in {"opaque", "evasion"}:
             severity = "high"
-        self.findings.setdefault(
-            (risk, span, reason), Finding(risk, reason, span, severity=severity, hint=hint)
-        )
+        key = (risk, span, reason)
+        known = self.findings.get(key)
+        if known is None or (known.severity, severity) == ("ask", "high"):
+            self.findings[key] = Finding(risk, reason, span, severity=severity, hint=hint)
 
     def add_command(self, command: SimpleCommand) -> None:
         """Record a command; raise when there are too many."""

@@ -29,6 +29,8 @@ class Facts:
     """Sub-commands below the rule's entry, and operands, joined by blanks."""
     fed: bool
     """Something is piped or redirected into it."""
+    outside: bool = False
+    """It works in a directory that is known not to lie in the workspace."""
 
 
 def holds(rule: Rule, use: Invocation, facts: Facts) -> bool:
@@ -38,6 +40,7 @@ def holds(rule: Rule, use: Invocation, facts: Facts) -> bool:
         and rule.operands <= len(use.operands)
         and (rule.at_most is None or len(use.operands) <= rule.at_most)
         and (rule.piped is None or rule.piped == facts.fed)
+        and (not rule.outside or facts.outside)
         and _patterns_hold(rule, use, facts)
     )
 

@@ -109,10 +109,20 @@ def _judge_rules(use: Invocation, level: int, *, argv: Sequence[Word], site: Sit
         line=line,
         words=" ".join([*use.sub[level:], *(_cut(word.shape) for word in use.operands)]),
         fed=site.setting.feed.kind != "none" and site.setting.feed.text != "",
+        outside=_works_outside(use, site),
     )
     for rule in spec.rules:
         if holds(rule, use, facts):
             report(rule.risk, rule.reason, span, severity=rule.severity, hint=rule.hint)
+
+
+def _works_outside(use: Invocation, site: Site) -> bool:
+    """Say whether its directory, its options counted, is known to lie outside the workspace."""
+    scope = site.scope.fork()
+    for option in use.options:
+        if option.value is not None and _option_role(use, option.name) == "dir":
+            scope.change_directory(option.value)
+    return scope.cwd is not None and not scope.inside(scope.cwd)
 
 
 def _cut(text: str) -> str:

@@ -29,6 +29,10 @@ LEAVING = [
     *("git annex copy --to r", "snapcraft upload x", "choco push x", "s3cmd put x s3://b"),
     *("cat ~/.ssh/id_rsa", "gh auth token", "gpg --export-secret-keys"),
 ]
+GRAVE = [
+    *('rm -rf "$X"/', "rm -rf $X/*", "rm -rf /$X", "cat f | xargs rm -rf", "rm -rf $(cat f)"),
+    *('find "$X" -exec rm -rf {} +', 'find "$X" -delete', "git -C .. clean -ffdx"),
+]
 PROTECTED = [".git/hooks/pre-commit", ".envrc", "sub/.vscode/tasks.json", ".github/workflows/x.yml"]
 UNREADABLE = [
     "$(cat x) y",
@@ -66,6 +70,18 @@ def _answered_by_yolo(decision: Decision) -> bool:
 def test_what_would_leave_the_box_is_still_asked_under_yolo(command):
     """Discard brings none of it back."""
     assert judge(shipped("yolo"), command).effect != "allow"
+
+
+@pytest.mark.parametrize("command", GRAVE)
+def test_what_may_delete_far_more_than_is_meant_is_still_asked_under_yolo(command):
+    """An empty variable or another list would lose what discard does not bring back."""
+    assert judge(shipped("yolo"), command).effect == "ask"
+
+
+@pytest.mark.parametrize("command", ['rm -rf "$BUILD_DIR"', "rm -rf build", "git clean -fdx"])
+def test_everyday_clean_up_is_not_asked_under_yolo(command):
+    """Discard undoes it."""
+    assert judge(shipped("yolo"), command).effect == "allow"
 
 
 def test_yolo_protects_what_default_protects():

@@ -25,6 +25,54 @@ def test_named_workspace_file_may_go(target):
     assert risks(f"rm {target}") == set()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        'rm -rf "$X"/',
+        "rm -rf $X/*",
+        'rm -rf "${X}"/*',
+        'rm -rf "$X"/lib/*',
+        "cat f | xargs rm -rf",
+        "xargs -I{} rm -rf {} < f",
+        "cat f | grep x | sort | xargs -n1 rm -rf",
+        "rm -rf $(cat f)",
+        'find "$X" -exec rm -rf {} +',
+        'find "$X" -delete',
+        "git -C .. clean -ffdx",
+        "cd /srv/x && git clean -fdx",
+        "python3 -c \"import shutil, os; shutil.rmtree(os.environ['X'] + '/')\"",
+    ],
+)
+def test_what_may_come_to_far_more_is_high(command):
+    """Where the variable is empty or the list is another one, nobody meant what is lost."""
+    assert "high" in {item.severity for item in findings(command)}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'rm -rf "$X"',
+        'rm -rf "$X"/build',
+        'rm -rf "$A/$B"',
+        "rm -rf build/$X",
+        "rm -rf ${X:?}/*",
+        "rm -rf ${X:-build}/*",
+        "X=build; rm -rf $X/*",
+        'X=$(mktemp -d); rm -rf "$X"/*',
+        "for d in a b; do rm -rf $d/*; done",
+        'for d in */; do rm -rf "$d"/*; done',
+        "find . -name x | grep y | xargs rm -rf",
+        "find -name a -exec rm -rf {} +",
+        "find \"$X\" -name '*.pyc' -delete",
+        "fd -e pyc -X rm -rf",
+        "git -C sub clean -fdx",
+    ],
+)
+def test_what_cannot_come_to_more_is_not_high(command):
+    """A known value, a checked one, or names that lie in the workspace."""
+    assert {item.severity for item in findings(command)} == {"ask"}
+
+
 def test_directory_counts():
     """A relative name is judged where it lands."""
     assert risks("cd /etc; rm hosts") == {"destructive"}
