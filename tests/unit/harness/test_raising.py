@@ -10,6 +10,7 @@ import pytest
 from orchestrator.engine.client import connect
 from orchestrator.engine.containers import find_containers
 from orchestrator.engine.labels import owner_label
+from orchestrator.engine.lease import Lease
 from orchestrator.harness.governing import policy_of
 from orchestrator.harness.plan import RoomPlan
 from orchestrator.harness.raising import Raising
@@ -20,10 +21,13 @@ pytestmark = pytest.mark.docker
 SESSION = SessionId(secrets.token_hex(6))
 
 
-@pytest.mark.parametrize("owner", [None, "lease:of:somebody:/else"])
-def test_box_is_proved_and_has_its_owner(options, paths, owner):
+@pytest.mark.parametrize("leased", [False, True])
+def test_box_is_proved_and_has_its_owner(options, paths, tmp_path, *, leased):
     """The posture names the image that was asked for, and the engine whose the box is."""
     run = options()
+    # A real one, since whoever sweeps this engine meanwhile removes what belongs to the dead.
+    lease = Lease.take(tmp_path / "lease")
+    owner = lease.label if leased else None
 
     async def whole():
         with closing(connect(environ=os.environ)) as engine:
@@ -38,7 +42,8 @@ def test_box_is_proved_and_has_its_owner(options, paths, owner):
                 await lifecycle.stop(SESSION)
             return workspace.site.record.warm, posture, found.owner
 
-    warm, posture, found = anyio.run(whole)
+    with closing(lease):
+        warm, posture, found = anyio.run(whole)
 
     assert warm == (owner is not None)
     assert found == (owner or owner_label())
