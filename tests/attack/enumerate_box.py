@@ -103,7 +103,7 @@ def foreign_processes():
             line
             and "enumerate_box" not in line
             and "/opt/glovebox" not in line
-            and not line.startswith("spare ")
+            and not line.startswith(("spare ", "witness "))
             and "init" not in line
         ):
             found.append(line[:80])
