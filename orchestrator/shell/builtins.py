@@ -65,6 +65,8 @@ def _forget(words: Sequence[Word], site: Site) -> None:
     for word in words:
         if re.fullmatch(r"[A-Za-z_]\w*", word.shape):
             site.scope.assign(word.shape, DYNAMIC)
+            if site.setting.feed.reads_files:
+                site.scope.origins[word.shape] = Output("data", reads_files=True)
             if word.shape in {"PATH", "LD_PRELOAD", "BASH_ENV", "PROMPT_COMMAND"}:
                 assign(word.shape, replace(word, value=None, shape=DYNAMIC), site)
     _check_subscripts(words, site)

@@ -14,6 +14,7 @@ from orchestrator.shell.assignments import assigned_names
 from orchestrator.shell.exhaustion import judge_function, judge_loop
 from orchestrator.shell.output import NOTHING, Output, join_outputs
 from orchestrator.shell.quoting import DYNAMIC
+from orchestrator.shell.scripts import sources_of
 from orchestrator.shell.setting import Site
 from orchestrator.shell.standing import Standing
 
@@ -87,6 +88,8 @@ def read_for(walker: Walking, node: Node) -> Output:
         scope.assign(variable, value)
         if not values and all(_is_own(word, walker.site) for word in items):
             scope.origins[variable] = Output("paths")
+        elif not values and _come_from_files(items, walker.site):
+            scope.origins[variable] = Output("data", reads_files=True)
         output = join_outputs(output, inner.maybe([body]))
     scope.assign(variable, DYNAMIC)
     return output if len(values) == 1 else Output("data")
@@ -102,6 +105,11 @@ def _is_own(word: Word, site: Site) -> bool:
     """Say whether a list's item can only be a path in the workspace."""
     path = site.scope.absolute(word.shape) if word.value is not None else None
     return path is not None and site.scope.inside(path)
+
+
+def _come_from_files(items: Sequence[Word], site: Site) -> bool:
+    """Say whether what a loop goes over is what was read from a file."""
+    return any(source.reads_files for word in items for source in sources_of(word, site))
 
 
 def read_function(walker: Walking, node: Node) -> Output:

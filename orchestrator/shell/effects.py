@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from orchestrator.shell import places
 from orchestrator.shell.accesses import judge_read, judge_write
 from orchestrator.shell.analysis import Span, Word
 from orchestrator.shell.deletes import delete_path, empties_root
@@ -59,6 +60,10 @@ def _judge(effect: Effect, code: Code, site: Site) -> None:
 def _run_shell(effect: Effect, code: Code, site: Site) -> None:
     span = _span(effect, code)
     if not effect.text.strip():
+        return
+    if places.kind_of(effect.text) == "socket":
+        # awk's ``|& "/inet/…"``: a connection, not a program.
+        judge_write(effect.text, span, site)
         return
     if DYNAMIC in effect.text:
         site.reading.report("opaque", "runs a command of which parts are not in the code", span)

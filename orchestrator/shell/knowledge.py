@@ -23,7 +23,7 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
 
 ROLES = {
     "data": "plain text",
-    "url": "an address",
+    "url": "an address that is connected to",
     "read": "a file whose content is shown",
     "copy": "a file that is read but not shown",
     "write": "a file that is written",

@@ -35,9 +35,15 @@ def _nothing(_part: Part) -> None:
     """Plain text does nothing."""
 
 
+def _judge_config(part: Part) -> None:
+    """Settings from elsewhere may be an address: a registry's, an index's."""
+    code_roles.judge_config(part)
+    transfer_roles.judge_address(part)
+
+
 _JUDGES: dict[str, Callable[[Part], None]] = {
     "data": _nothing,
-    "url": _nothing,
+    "url": transfer_roles.judge_address,
     "read": file_roles.judge_shown,
     "copy": file_roles.judge_copied,
     "write": file_roles.judge_written,
@@ -65,7 +71,7 @@ _JUDGES: dict[str, Callable[[Part], None]] = {
     "split": code_roles.judge_split,
     "script": code_roles.judge_script,
     "module": code_roles.judge_module,
-    "config": code_roles.judge_config,
+    "config": _judge_config,
     "project": code_roles.judge_project,
     "loads": code_roles.judge_plugin,
     "package": judge_package,

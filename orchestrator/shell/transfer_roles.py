@@ -8,7 +8,9 @@ from dataclasses import replace
 from orchestrator.shell.file_roles import judge_copied, judge_written
 from orchestrator.shell.invocation import slice_word
 from orchestrator.shell.part import Part
+from orchestrator.shell.quoting import DYNAMIC
 from orchestrator.shell.scope import Content
+from orchestrator.shell.scripts import sources_of
 
 _NAMED = ("-o", "--output", "--output-document")
 _NAMED_REMOTELY = ("-O", "--remote-name", "--remote-name-all", "-J", "--remote-header-name")
@@ -50,6 +52,16 @@ def judge_source(part: Part) -> None:
     name = posixpath.basename(part.word.shape.rstrip("/")).removesuffix(".git")
     if name and len(part.use.operands) == 1:
         judge_fetched(replace(part, word=replace(part.word, shape=name)))
+
+
+def judge_address(part: Part) -> None:
+    """An address that is connected to: what of it was read from a file leaves the box."""
+    if "://" not in part.word.shape and not part.word.shape.startswith(DYNAMIC):
+        return
+    if any(source.reads_files for source in sources_of(part.word, part.site)):
+        part.site.reading.report(
+            "upload", f"{part.label} sends what was read from a file", part.word.span
+        )
 
 
 def judge_upload(part: Part) -> None:

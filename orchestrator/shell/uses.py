@@ -12,6 +12,7 @@ from orchestrator.shell.copies import follow_copy
 from orchestrator.shell.invocation import Invocation
 from orchestrator.shell.part import Part
 from orchestrator.shell.printing import span_of
+from orchestrator.shell.reading import UNSEEN
 from orchestrator.shell.roles import judge_part
 from orchestrator.shell.rules import Facts, holds
 from orchestrator.shell.scripts import run_file, run_input, sources_of
@@ -193,7 +194,10 @@ def _judge_sending(argv: Sequence[Word], label: str, site: Site) -> None:
     for word in argv[1:]:
         if word.value is not None:
             continue
-        if any(output.reads_files for output in sources_of(word, site)):
+        sources = [*sources_of(word, site)]
+        if word.raw == UNSEEN:
+            sources.append(site.setting.feed)
+        if any(output.reads_files for output in sources):
             site.reading.report("upload", f"{label} sends what was read from a file", word.span)
 
 

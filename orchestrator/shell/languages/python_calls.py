@@ -94,6 +94,8 @@ def _file_call(node: ast.Call, names: Names, name: str) -> Iterator[Effect]:
 
 def _sends_data(node: ast.Call, name: str) -> bool:
     """Say whether a request of the standard library carries a body."""
+    if re.fullmatch(r"http\.client\.HTTPS?Connection\(\)\.request", name):
+        return len(node.args) > 2 or any(item.arg == "body" for item in node.keywords)
     if not re.fullmatch(r"urllib\.request\.(urlopen|Request)|urllib2\.(urlopen|Request)", name):
         return False
     return len(node.args) > 1 or any(item.arg == "data" for item in node.keywords)

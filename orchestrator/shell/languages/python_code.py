@@ -16,6 +16,7 @@ from orchestrator.shell.languages import python_calls
 from orchestrator.shell.languages.effect import Effect
 from orchestrator.shell.languages.python_empties import find_emptied
 from orchestrator.shell.languages.python_names import Names
+from orchestrator.shell.languages.python_sending import find_sent
 from orchestrator.shell.quoting import DYNAMIC
 
 _MAX_CODE = 60_000
@@ -57,6 +58,8 @@ def _effects(tree: ast.Module, code: str) -> Iterator[Effect]:
         start, end = _place(node, starts)
         for effect in found:
             yield replace(effect, start=start, end=end)
+    for sent in find_sent(nodes, names):
+        yield Effect("upload", *_place(sent, starts), reason="sends what was read from a file")
     for emptied in find_emptied(nodes, names):
         yield Effect("destructive", *_place(emptied, starts), reason="empties a file")
 
