@@ -64,6 +64,12 @@ def judge_own_text(part: Part) -> None:
     run_text(SHELL, part.word, part.site.inner(part.label))
 
 
+def judge_trap(part: Part) -> None:
+    """Shell text that runs at any time from now on: with what is known now, and at the end."""
+    judge_own_text(replace(part, site=part.site.forked()))
+    part.site.reading.uncalled[f"trap {part.word.span}"] = lambda: judge_own_text(part)
+
+
 def judge_split(part: Part) -> None:
     """Words in one argument that the remaining arguments are appended to: env's ``-S``."""
     if part.word.value is None:

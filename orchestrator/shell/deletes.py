@@ -37,6 +37,9 @@ def delete_path(
     path = scope.absolute(shape)
     if path is not None and places.kind_of(path) == "harmless":
         return
+    if scope.is_fresh(path):
+        # Made by this very command, so nothing in it is lost that was there before.
+        return
     if path is not None and DYNAMIC not in path and not glob:
         reading.deletes.setdefault((path, span))
     if path is not None and tree:
@@ -49,6 +52,8 @@ def delete_path(
             severity = "high"
     elif places.is_root_or_home(path, scope) or path == scope.places.workspace:
         reason, severity = f"deletes the system, a home or the whole workspace: {shape}", "high"
+    elif scope.is_fresh(posixpath.dirname(path)):
+        reason = f"deletes from the root where mktemp fails: {shape}"
     elif not scope.inside(path):
         reason, severity = f"deletes outside the workspace: {shape}", "high"
     elif places.kind_of(path) == "git":

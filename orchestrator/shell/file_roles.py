@@ -117,6 +117,11 @@ def judge_moved(part: Part) -> None:
 def judge_target(part: Part) -> None:
     """Where something is moved to: into nothing means lost."""
     judge_written(part)
+    path = (part.path or "") + "/"
+    for fresh in part.site.scope.fresh:
+        if path.startswith(fresh + "/"):
+            # From now on it holds work that would be lost with it.
+            part.site.scope.fresh[fresh] = False
     if part.word.shape == "/dev/null":
         part.site.reading.report("destructive", "moves files into nothing", part.word.span)
 

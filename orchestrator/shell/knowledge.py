@@ -47,6 +47,7 @@ ROLES = {
     "interpreter": "a program that is given the work's own text, where a plain shell is harmless",
     "shell": "shell text, judged by what it does",
     "here": "shell text for the calling shell",
+    "trap": "shell text for the calling shell, run now or at its end",
     "split": "words that the rest of the arguments follow",
     "script": "a file of code to run",
     "module": "a Python module to run",
@@ -105,6 +106,8 @@ class Rule(Strict):
     """At most so many operands."""
     value: dict[str, str] = Field(default_factory=dict)
     """Option to pattern: the option is given with a value in which the pattern is found."""
+    spares_fresh: bool = False
+    """It does not hold where every operand is a path that mktemp made for this very command."""
     piped: bool | None = None
     """Whether something is piped or redirected into it."""
     outside: bool = False

@@ -170,8 +170,14 @@ def _dir(words: Sequence[Word], _use: Invocation | None, _site: Site) -> Output 
     return _text((posixpath.dirname(words[0].shape) or ".") + "\n", words)
 
 
-def _temporary(words: Sequence[Word], _use: Invocation | None, _site: Site) -> Output:
-    return _text(f"/tmp/tmp.{DYNAMIC}\n", words)  # noqa: S108 - what mktemp prints
+def _temporary(words: Sequence[Word], _use: Invocation | None, site: Site) -> Output:
+    """A new path of its own; its letters are not known, which it is does not matter."""
+    fresh = site.scope.fresh
+    if any(word.shape not in {"-d", "-q", "-dq", "--directory", "--quiet"} for word in words):
+        return _text(f"/tmp/tmp.{DYNAMIC}\n", words)  # noqa: S108 - what mktemp prints
+    path = f"/tmp/tmp.XXXXXXXX{len(fresh):02}"  # noqa: S108 - what mktemp prints
+    fresh[path] = True
+    return _text(path + "\n", words)
 
 
 def _git(words: Sequence[Word], _use: Invocation | None, site: Site) -> Output | None:

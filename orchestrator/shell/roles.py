@@ -68,6 +68,7 @@ _JUDGES: dict[str, Callable[[Part], None]] = {
     "checkpoint": code_roles.judge_checkpoint,
     "shell": code_roles.judge_shell_text,
     "here": code_roles.judge_own_text,
+    "trap": code_roles.judge_trap,
     "split": code_roles.judge_split,
     "script": code_roles.judge_script,
     "module": code_roles.judge_module,

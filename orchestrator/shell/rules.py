@@ -31,12 +31,15 @@ class Facts:
     """Something is piped or redirected into it."""
     outside: bool = False
     """It works in a directory that is known not to lie in the workspace."""
+    fresh: bool = False
+    """Every operand is a path that mktemp made for this very command."""
 
 
 def holds(rule: Rule, use: Invocation, facts: Facts) -> bool:
     """Say whether every condition of ``rule`` is met."""
     return (
-        _options_hold(rule, use)
+        not (rule.spares_fresh and facts.fresh)
+        and _options_hold(rule, use)
         and rule.operands <= len(use.operands)
         and (rule.at_most is None or len(use.operands) <= rule.at_most)
         and (rule.piped is None or rule.piped == facts.fed)

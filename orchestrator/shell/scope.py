@@ -86,6 +86,9 @@ class Scope:
     """Variables whose value a branch leaves in doubt; shared by all scopes of a reading."""
     stdin: Output | None = None
     """What ``exec <`` put at the standard input of all that follows."""
+    fresh: dict[str, bool] = field(default_factory=dict)
+    """Paths that ``mktemp`` made for this very command, and whether nothing was moved into them
+    since; shared, as the disk is."""
     links: dict[str, str] = field(default_factory=dict)
     """Where the links lead that this very command made; shared, as the disk is."""
     stand_ins: dict[str, str] = field(default_factory=dict)
@@ -104,6 +107,7 @@ class Scope:
             fetched=self.fetched,
             origins=dict(self.origins),
             stdin=self.stdin,
+            fresh=self.fresh,
             links=self.links,
             stand_ins=self.stand_ins,
             budget=self.budget,
@@ -158,6 +162,10 @@ class Scope:
     def change_directory(self, word: Word) -> None:
         """Work in another directory, unknown when the word is not static."""
         self.cwd = None if word.value is None or word.glob else self.absolute(word.value)
+
+    def is_fresh(self, path: str | None) -> bool:
+        """Say whether losing a path, all of it, loses nothing but what this very command made."""
+        return path is not None and self.fresh.get(path, False)
 
     def fetched_into(self, path: str) -> bool:
         """Say whether a path lies in a directory that this command fetched."""

@@ -106,9 +106,11 @@ def _judge_rules(use: Invocation, level: int, *, argv: Sequence[Word], site: Sit
     if len(line) > _MAX_LINE:
         report("opaque", "more arguments than can be judged", span)
         return
+    scope = site.scope
     facts = Facts(
         line=line,
         words=" ".join([*use.sub[level:], *(_cut(word.shape) for word in use.operands)]),
+        fresh=all(scope.is_fresh(scope.absolute(word.shape)) for word in use.operands),
         fed=site.setting.feed.kind != "none" and site.setting.feed.text != "",
         outside=_works_outside(use, site),
     )

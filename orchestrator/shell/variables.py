@@ -16,6 +16,7 @@ from orchestrator.shell.setting import Site
 
 _BARE_NAME = re.compile(r"[\w.+-]*")
 _SYSTEM_DIRECTORY = re.compile(r"/(usr/(local/)?)?s?bin|/usr/(lib|local)/\S+|/opt/\S+")
+_OWN_PROGRAMS = re.compile(r"/(\.?bin|scripts|tools)$")
 _PROJECT_DIRECTORY = re.compile(r"(.*/)?(node_modules/\.bin|\.?venv/bin|env/bin|vendor/bin)")
 
 
@@ -142,10 +143,22 @@ def _judge_programs(value: Word, site: Site) -> None:
         if entry == OLD_PATH:
             return
         path = site.scope.absolute(entry) or entry
-        if not (_is_system(path) or _PROJECT_DIRECTORY.fullmatch(path)):
+        known = _is_system(path) or _PROJECT_DIRECTORY.fullmatch(path)
+        if not known and not _is_projects_own(path, site):
             site.reading.report(
                 "remote_code", f"PATH puts {entry} before the system's programs", value.span
             )
+
+
+def _is_projects_own(path: str, site: Site) -> bool:
+    """Say whether it is a ``bin`` of the workspace that this very command puts nothing into."""
+    scope = site.scope
+    if DYNAMIC in path or not scope.inside(path) or not _OWN_PROGRAMS.search(path):
+        return False
+    changed = (*scope.files, *scope.stand_ins, *(place for place, _ in site.reading.writes))
+    return not scope.fetched_into(path) and not any(
+        file == path or file.startswith(path + "/") for file in changed
+    )
 
 
 def _is_system(path: str) -> bool:

@@ -62,3 +62,10 @@ def test_module_is_the_program_of_its_name():
     """``python -m pip`` is pip."""
     assert risks("python -m pip install x") == risks("pip install x") == {"remote_code"}
     assert risks("python -m pytest") == set()
+
+
+def test_a_trap_is_read_with_what_is_known_at_the_end():
+    """It runs when the shell ends, whatever it saw before."""
+    assert "opaque" in risks("x=ls; trap '$x \"$y\"' EXIT; x=$Z")
+    assert "publishes" in risks("x=ls; trap '$x' EXIT; x='git push'")
+    assert risks("x=ls; trap 'echo $x' EXIT; x=a") == set()

@@ -38,3 +38,12 @@ def test_condition_decides(conditions, holding, failing):
         assert check(holding, **conditions)
     if failing is not None:
         assert not check(failing, **conditions)
+
+
+def test_a_rule_may_spare_what_mktemp_made():
+    """Only where every operand is such a path."""
+    use = read_arguments([Word("x", "x", (0, 0), shape="x")], Spec())
+    rule = Rule(risk="destructive", reason="x", spares_fresh=True)
+
+    assert not holds(rule, use, Facts(line="x", words="x", fed=False, fresh=True))
+    assert holds(rule, use, Facts(line="x", words="x", fed=False))

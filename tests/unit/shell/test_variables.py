@@ -39,6 +39,22 @@ def test_ordinary_variable_is_fine(assignment):
     assert risks(f"export {assignment}") == set()
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo x > bin/ls; PATH=$PWD/bin:$PATH ls",
+        "cp x bin/ls; export PATH=$PWD/bin:$PATH",
+        "git clone https://x.example/y tools; PATH=$PWD/tools:$PATH ls",
+        "PATH=$PWD:$PATH ls",
+        "PATH=/tmp/bin:$PATH ls",
+    ],
+)
+def test_a_folder_of_programs_is_the_projects_own_where_nothing_is_put_into_it(command):
+    """Else any name may be another program from now on."""
+    assert "remote_code" in risks(command)
+    assert risks("export PATH=$PWD/bin:$PATH; ls") == set()
+
+
 def test_code_in_a_variable_is_read():
     """A program name with arguments is a command like any other."""
     assert {"remote_code", "publishes"} <= risks("PAGER='git push' git log")
