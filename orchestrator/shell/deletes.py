@@ -35,10 +35,8 @@ def delete_path(
     """The same for a path from nested code."""
     scope, reading = site.scope, site.reading
     path = scope.absolute(shape)
-    if path is not None and places.kind_of(path) == "harmless":
-        return
-    if scope.is_fresh(path):
-        # Made by this very command, so nothing in it is lost that was there before.
+    if path is not None and (places.kind_of(path) == "harmless" or scope.is_fresh(path)):
+        # A fresh path was made by this very command: nothing in it was there before.
         return
     if path is not None and DYNAMIC not in path and not glob:
         reading.deletes.setdefault((path, span))
