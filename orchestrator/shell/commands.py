@@ -22,7 +22,7 @@ from orchestrator.shell.setting import Code, Site
 from orchestrator.shell.shells import judge_shell
 from orchestrator.shell.stand_ins import find_stand_in
 from orchestrator.shell.text import judge_word
-from orchestrator.shell.uses import judge_script, judge_use, only_helps
+from orchestrator.shell.uses import judge_script, judge_use, moves, only_helps
 
 _RESERVED = frozenset({"{", "}", "!"})
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)\+?=")
@@ -90,7 +90,7 @@ def _judge_known(spec: Spec, words: list[Word], site: Site) -> Output:
         _record(words, site)
         if wraps is None:
             _judge_remote(use.spec, words, site)
-    fork = site if wraps is None else replace(site, scope=site.scope.fork())
+    fork = site if wraps is None and not moves(use) else replace(site, scope=site.scope.fork())
     if wraps is not None and wraps.how == "here":
         fork = site
     judge_use(words, use, fork)
@@ -99,7 +99,7 @@ def _judge_known(spec: Spec, words: list[Word], site: Site) -> Output:
         result = builtin(words[1:], site)
         if result is not None:
             return result
-    judge_script(use, site)
+    judge_script(use, fork)
     _judge_runs(use, words, fork)
     if wraps is not None and (use.tail or wraps.appends):
         return _follow(wraps, use, words=words, site=fork)

@@ -119,12 +119,24 @@ def _judge_rules(use: Invocation, level: int, *, argv: Sequence[Word], site: Sit
             report(rule.risk, rule.reason, span, severity=rule.severity, hint=rule.hint)
 
 
+def moves(use: Invocation) -> bool:
+    """Say whether an option makes it work in another directory, which the shell does not follow."""
+    return bool(_folders(use))
+
+
+def _folders(use: Invocation) -> list[Word]:
+    return [
+        option.value
+        for option in use.options
+        if option.value is not None and _option_role(use, option.name) == "dir"
+    ]
+
+
 def _works_outside(use: Invocation, site: Site) -> bool:
     """Say whether its directory, its options counted, is known to lie outside the workspace."""
     scope = site.scope.fork()
-    for option in use.options:
-        if option.value is not None and _option_role(use, option.name) == "dir":
-            scope.change_directory(option.value)
+    for folder in _folders(use):
+        scope.change_directory(folder)
     return scope.cwd is not None and not scope.inside(scope.cwd)
 
 

@@ -40,6 +40,8 @@ def test_named_workspace_file_may_go(target):
         'find "$X" -delete',
         "git -C .. clean -ffdx",
         "cd /srv/x && git clean -fdx",
+        "git --work-tree=.. clean -fdx",
+        'find "$X"/* -delete',
         "python3 -c \"import shutil, os; shutil.rmtree(os.environ['X'] + '/')\"",
     ],
 )
@@ -78,6 +80,12 @@ def test_directory_counts():
     assert risks("cd /etc; rm hosts") == {"destructive"}
     assert risks("cd src; rm a") == set()
     assert risks("cd $X; rm a") == {"destructive"}
+
+
+@pytest.mark.parametrize("program", ["git -C .. status", "make -C /srv all", "tar -C /tmp -xf a"])
+def test_option_that_moves_a_program_does_not_move_the_shell(program):
+    """What comes after it works where it did before."""
+    assert "destructive" not in risks(f"{program}; rm a")
 
 
 def test_delete_has_a_hint():
