@@ -75,7 +75,8 @@ def judge_replaced(part: Part) -> None:
 
 def judge_removed(part: Part) -> None:
     """A path that is deleted, as a tree when an option says so."""
-    tree = part.use.has(*part.use.spec.deletes_with)
+    spec = part.use.spec
+    tree = spec.deletes_trees or part.use.has(*spec.deletes_with)
     judge_delete(part.word, part.site, tree=tree, grave=tree and _may_lose_more(part))
 
 

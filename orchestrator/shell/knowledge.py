@@ -243,6 +243,8 @@ class Spec(Strict):
     """It is a shell."""
     deletes_with: Words = ()
     """Options that make a ``delete`` operand a tree."""
+    deletes_trees: bool = False
+    """A ``delete`` operand is always a tree."""
     risk: Risk | None = None
     """The use itself is risky, whatever the arguments."""
     reason: str = ""

@@ -41,6 +41,8 @@ def test_named_workspace_file_may_go(target):
         "git -C .. clean -ffdx",
         "cd /srv/x && git clean -fdx",
         "git --work-tree=.. clean -fdx",
+        'rimraf "$X"/*',
+        'cmake -E remove_directory "$X"/',
         'find "$X"/* -delete',
         "python3 -c \"import shutil, os; shutil.rmtree(os.environ['X'] + '/')\"",
     ],
