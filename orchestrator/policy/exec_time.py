@@ -29,8 +29,9 @@ _OF_THE_TEXT = frozenset({"opaque", "evasion", "exhaustion"})
 _MOST_KNOWN = 4096
 MOST_JUDGED = 4 * 1024 * 1024
 """Characters of one command's starts that are read; reading costs the host up to 4 µs each."""
-_REST = '"$REST"'
-"""Stands for arguments that were cut off: the gate then judges what is open in it."""
+_REST = '"$REST" "$REST"'
+"""Stands for arguments that were cut off: the gate then judges what is open in it. Twice, since the
+first may be the value of the option before it."""
 _OWN_PARTS = {
     "git": ("git-upload-pack", "git-receive-pack", "git-upload-archive"),
     "python3": ("python3 -m ensurepip",),
