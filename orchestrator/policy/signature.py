@@ -8,6 +8,8 @@ The statement itself is signed in its RFC 8785 form. ``signing`` makes what this
 from __future__ import annotations
 
 import base64
+import json
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -59,6 +61,12 @@ class PolicySignature(BaseModel):
 
 def parse_signature(data: bytes, *, file: str) -> PolicySignature:
     """Return a signature file's content; PolicyError with the line of what is wrong in it."""
+    twice = _given_twice(data)
+    if twice:
+        raise PolicyError(
+            f"{file}:{_line_of(data, twice)}: {twice} is given twice",
+            hint="sign the policy again with `glovebox policy sign`",
+        )
     try:
         return PolicySignature.model_validate_json(data)
     except ValidationError as err:
@@ -69,6 +77,20 @@ def parse_signature(data: bytes, *, file: str) -> PolicySignature:
             f"{where + ': ' if where else ''}{first['msg']}",
             hint="sign the policy again with `glovebox policy sign`",
         ) from err
+
+
+def _given_twice(data: bytes) -> str:
+    """Return a key that stands twice in an object: readers differ in which of the two counts."""
+    found: list[str] = []
+
+    def note(pairs: list[tuple[str, object]]) -> None:
+        names = [name for name, _ in pairs]
+        found.extend(name for name in names if names.count(name) > 1)
+
+    with suppress(ValueError, RecursionError):
+        # What is no JSON is told of by whoever reads it next.
+        json.loads(data, object_pairs_hook=note)
+    return found[0] if found else ""
 
 
 def check_signature(

@@ -150,7 +150,17 @@ def test_arguments_that_are_open_in_the_text_may_be_anything(judge, command, sta
         seen("git", *("-C", ".") * 200, "-C", cut=True),
         seen("git", "-c", "a.b=" + "x" * 50, cut=True),
     ],
-    ids=["line", "line-argument", "line-twice", "line-env", "link", "no-file", "cut", "cut-value", "cut-word"],
+    ids=[
+        "line",
+        "line-argument",
+        "line-twice",
+        "line-env",
+        "link",
+        "no-file",
+        "cut",
+        "cut-value",
+        "cut-word",
+    ],
 )
 def test_program_behind_another_is_a_surprise(judge, started):
     """The interpreter a script names, the file a link leads to, what was cut off or is no file."""

@@ -55,6 +55,17 @@ def test_every_field_is_under_the_signature(tmp_path, field, value):
         check_signature(b"x", data, (signer.public,), layer="org", file="p.yaml")
 
 
+def test_field_that_stands_twice_is_refused(tmp_path):
+    """Readers differ in which of the two counts."""
+    generate_key(tmp_path / "k", None)
+    signer = PolicySigner.load(tmp_path / "k", no_passphrase)
+    signed = signer.sign(b"x", layer="org", serial=4, now=NOW).model_dump_json()
+    data = signed.replace("{", '{"serial": 9, ', 1).encode()
+
+    with pytest.raises(PolicyError, match="serial is given twice"):
+        check_signature(b"x", data, (signer.public,), layer="org", file="p.yaml")
+
+
 def test_key_with_a_passphrase_asks_for_it(tmp_path):
     """And another one does not open it."""
     made = generate_key(tmp_path / "k", b"open sesame")
