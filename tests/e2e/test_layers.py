@@ -56,7 +56,7 @@ def unknown_key(world, _machine):
 
 def unreadable_layer(world, _machine):
     (world.root / "config" / "policy.yaml").mkdir(parents=True)
-    return [], r"config/policy\.yaml: cannot be read: Is a directory"
+    return [], r"config/policy\.yaml: cannot be read: expected a regular file, got a directory"
 
 
 def user_layer_astray(world, _machine):
