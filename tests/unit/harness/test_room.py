@@ -110,6 +110,10 @@ def test_copy_is_read_again_after_each_box(tmp_path, options, *, paths, front):
             front=front,
         )
 
+    # Without a file of its own a session never began, and a sweep removes what it left.
+    kept = paths.sessions / "project" / f"20261130_{SESSION}.jsonl"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
     first, rest = go_on("one")
     both, later = go_on("two")
 
