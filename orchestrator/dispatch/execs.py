@@ -101,7 +101,7 @@ class Watched:
         if ends and not self.ended_for:
             shown = " ".join(words) or seen.path or "programs that cannot be read"
             self.ended_for = f"{shown} ({decision.reason})"
-        key = (seen.path.rpartition("/")[2], decision.rule, decision.layer)
+        key = (seen.name, decision.rule, decision.layer)
         if key not in self._told and len(self._told) < MOST_TOLD:
             self._told.add(key)
             self._session.observe(

@@ -42,7 +42,7 @@ class StartedPrograms:
 
     def _keep(self, seen: ExecSeen) -> None:
         by = self._names.get(seen.parent, "")
-        self._names[seen.pid] = seen.path.rpartition("/")[2]
+        self._names[seen.pid] = seen.name
         key = (seen.path, seen.argv, by)
         if key in self._kept:
             self._kept[key]["times"] += 1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from orchestrator.policy.pattern import real_commands
 from orchestrator.schema.likeness import Act
-from orchestrator.shell.analysis import Analysis, SimpleCommand, Span, Word
+from orchestrator.shell.analysis import Analysis, SimpleCommand, Span, Word, overlap
 from orchestrator.shell.programs import find_program
 
 OF_PLACES = frozenset({"destructive", "persistence", "secrets", "exhaustion"})
@@ -32,7 +32,7 @@ def acts_of(analysis: Analysis, *, tell: Tell = exact_act) -> Iterator[Act]:
         for command in _innermost(commands, finding.span):
             found[tell(finding.risk, command)] = None
     for path, span in analysis.writes:
-        if any(_overlap(span, finding.span) for finding in analysis.findings):
+        if any(overlap(span, finding.span) for finding in analysis.findings):
             found[Act("writes", "", operands=(path,))] = None
     if not found:
         found.update((tell("", command), None) for command in commands)
@@ -41,7 +41,7 @@ def acts_of(analysis: Analysis, *, tell: Tell = exact_act) -> Iterator[Act]:
 
 def _innermost(commands: list[SimpleCommand], span: Span) -> list[SimpleCommand]:
     """Return the commands a finding is about: the smallest ones that it touches."""
-    touched = [command for command in commands if _overlap(command.span, span)]
+    touched = [command for command in commands if overlap(command.span, span)]
     if not touched:
         return []
     size = min(command.span[1] - command.span[0] for command in touched)
@@ -90,7 +90,3 @@ def _options(text: str) -> Iterator[str]:
         yield text
         return
     yield from (f"-{letter}" for letter in text[1:])
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one[0] < other[1] and other[0] < one[1]

@@ -17,6 +17,7 @@ from orchestrator.schema.decision import Decision
 from orchestrator.schema.exec_record import ExecSeen
 from orchestrator.schema.request import ExecRequest, ProcessStart
 from orchestrator.shell.analyse import analyse
+from orchestrator.shell.programs import find_program
 
 JudgeCommand = Callable[[ExecRequest], Decision]
 """Policy bound to a session; never raises."""
@@ -39,7 +40,6 @@ _OWN_PARTS = {
 }
 """What a program starts of its own, though it is risky when a command asks for it: git serves one
 directory to another, a new virtual environment gets the pip that Python brought along."""
-_SHELLS = frozenset({"sh", "bash", "dash"})
 
 
 class ExecJudge:
@@ -125,9 +125,9 @@ class Expectation:
 
     def _starter(self, seen: ExecSeen) -> str:
         starter = self._names.get(seen.parent, "")
-        shell = _base(seen.path) in _SHELLS
+        spec = find_program(seen.name)
         # A shell between the two passes on who started it.
-        self._names[seen.pid] = starter if shell else _base(seen.path)
+        self._names[seen.pid] = starter if spec is not None and spec.shell else seen.name
         return starter
 
     def _is_shown(self, text: str) -> bool:
@@ -143,7 +143,7 @@ def unseen(reason: str) -> Decision:
 
 
 def _is_own_part(starter: str, seen: ExecSeen) -> bool:
-    words = [_base(seen.path), *seen.argv[1:]]
+    words = [seen.name, *seen.argv[1:]]
     if words[1:2] == ["-c"] and words[2:]:
         words = words[2].split()
     text = " ".join(words)

@@ -11,7 +11,7 @@ from orchestrator.policy.judge_file import protected_votes, rule_votes
 from orchestrator.policy.layer import BoxPaths, Layer
 from orchestrator.policy.match import CompiledRule, Seen, match_rule
 from orchestrator.schema.decision import Decision, Effect
-from orchestrator.shell.analysis import Analysis, Finding, SimpleCommand, Span
+from orchestrator.shell.analysis import Analysis, Finding, SimpleCommand, Span, overlap
 
 _BEYOND_BLANKET_YES = frozenset({"opaque", "evasion"})
 
@@ -134,7 +134,7 @@ def _answers(compiled: CompiledRule, finding: Finding, seen: list[Seen]) -> bool
     To allow, the rule must surely match every innermost program the finding covers, so that a
     rule for the inner half of a pipe does not clear the whole.
     """
-    touched = [item for item in seen if _overlap(item.command.span, finding.span)]
+    touched = [item for item in seen if overlap(item.command.span, finding.span)]
     if compiled.lenient:
         return any(match_rule(compiled, item) is not Certainty.NO for item in touched)
     inner = [item for item in touched if not _wraps_another(item, touched, finding.span)]
@@ -211,13 +211,9 @@ def _normal(paths: Iterable[tuple[str, Span]], box: BoxPaths) -> Iterator[tuple[
 def _writes_of(command: SimpleCommand, analysis: Analysis) -> tuple[str | None, ...]:
     spans = [command.span, *(redirect.span for redirect in command.redirects if redirect.writes)]
     changed = (*analysis.writes, *analysis.deletes)
-    known = [path for path, span in changed if any(_overlap(span, mine) for mine in spans)]
+    known = [path for path, span in changed if any(overlap(span, mine) for mine in spans)]
     unknown = any(item.writes and item.target is None for item in command.redirects)
     return (*known, None) if unknown else tuple(known)
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
 
 
 def _inside(inner: Span, outer: Span) -> bool:

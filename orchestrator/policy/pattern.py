@@ -44,7 +44,7 @@ def real_commands(analysis: Analysis) -> list[SimpleCommand]:
         if not (
             (spec := find_program(command.program or "")) is not None
             and spec.shell
-            and any(_strictly_inside(other, command) for other in analysis.commands)
+            and any(strictly_inside(other, command) for other in analysis.commands)
         )
     ]
 
@@ -131,6 +131,7 @@ def _runs_code(spec: Spec) -> bool:
     return bool(spec.shell or spec.stdin or spec.script or spec.wraps or spec.until or coded)
 
 
-def _strictly_inside(inner: SimpleCommand, outer: SimpleCommand) -> bool:
+def strictly_inside(inner: SimpleCommand, outer: SimpleCommand) -> bool:
+    """Say whether one command stands within another and is not all of it."""
     wide = outer.span[0] <= inner.span[0] and inner.span[1] <= outer.span[1]
     return wide and inner.span != outer.span

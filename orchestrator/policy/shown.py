@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from orchestrator.policy.acts import acts_of
-from orchestrator.policy.pattern import real_commands
+from orchestrator.policy.pattern import real_commands, strictly_inside
 from orchestrator.schema.likeness import Act
-from orchestrator.shell.analysis import Analysis, SimpleCommand, Span
+from orchestrator.shell.analysis import Analysis, SimpleCommand, overlap
 from orchestrator.shell.reading import UNSEEN
 
 _BETWEEN = "\0"
@@ -34,7 +34,7 @@ class Shown:
         return all(self._shows(command) for command in _risky(started))
 
     def _shows(self, command: SimpleCommand) -> bool:
-        words = [_base(command), *(word.value or "" for word in command.argv[1:])]
+        words = [command.program or "", *(word.value or "" for word in command.argv[1:])]
         line = "".join(f"{word}{_BETWEEN}" for word in words)
         return any(pattern is not None and pattern.fullmatch(line) for pattern in self._patterns)
 
@@ -62,23 +62,7 @@ def _risky(started: Analysis) -> list[SimpleCommand]:
     touched = [
         command
         for command in commands
-        if any(_overlap(command.span, finding.span) for finding in started.findings)
+        if any(overlap(command.span, finding.span) for finding in started.findings)
     ]
-    inner = [one for one in touched if not any(_holds(one, other) for other in touched)]
+    inner = [one for one in touched if not any(strictly_inside(other, one) for other in touched)]
     return inner or commands
-
-
-def _holds(outer: SimpleCommand, inner: SimpleCommand) -> bool:
-    return (
-        outer.span != inner.span
-        and outer.span[0] <= inner.span[0]
-        and inner.span[1] <= outer.span[1]
-    )
-
-
-def _base(command: SimpleCommand) -> str:
-    return command.program or ""
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return one[0] < other[1] and other[0] < one[1]

@@ -27,6 +27,11 @@ class ExecSeen:
     unreadable: bool = False
     """The process lets nobody read its memory; path and arguments are not known."""
 
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return self.path.rpartition("/")[2]
+
 
 @dataclass(frozen=True, slots=True)
 class ExecReport:

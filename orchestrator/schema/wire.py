@@ -3,43 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from orchestrator.schema.request import (
-    EditRequest,
-    ExecRequest,
-    FindRequest,
-    GrepRequest,
-    ListRequest,
-    ProcessInput,
-    ProcessList,
-    ProcessOutput,
-    ProcessSignal,
-    ProcessStart,
-    ReadRequest,
-    Request,
-    WriteRequest,
-)
+from orchestrator.schema.request import Request
 
-_KINDS: dict[str, type[Any]] = {
-    kind.kind: kind
-    for kind in (
-        EditRequest,
-        ExecRequest,
-        FindRequest,
-        GrepRequest,
-        ListRequest,
-        ProcessInput,
-        ProcessList,
-        ProcessOutput,
-        ProcessSignal,
-        ProcessStart,
-        ReadRequest,
-        WriteRequest,
-    )
-}
+_KINDS: dict[str, type[Any]] = {kind.kind: kind for kind in get_args(Request)}
 
 
 def from_wire(data: object) -> Request:

@@ -14,6 +14,11 @@ Span = tuple[int, int]
 """Character offsets into the command text as it was given, also for nested code."""
 
 
+def overlap(one: Span, other: Span) -> bool:
+    """Say whether two spans share a character."""
+    return one[0] < other[1] and other[0] < one[1]
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """One word after quote removal and expansion; ``value`` is None where that is not static."""
