@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from orchestrator.schema.egress import Caller
 from orchestrator.schema.exec_record import OnExecs
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.mount import Mount
@@ -16,6 +17,7 @@ from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import Posture
 from orchestrator.schema.request import FileRequest, Request
 from orchestrator.schema.stream import StreamEnd, StreamTarget, TerminalSize
+from orchestrator.schema.way_out import Incoming
 
 OnOutput = Callable[[str], None]
 """Called with each piece of a running command's output, decoded, in order."""
@@ -132,6 +134,18 @@ class StreamOpener(Protocol):
 
     async def open_stream(self, target: StreamTarget) -> BoxStream:
         """Return a stream that is open; StreamRefusedError where there is nothing at its end."""
+        ...
+
+
+class Outside(Protocol):
+    """What is at the host's end of the way out: a proxy, or a scripted stand-in."""
+
+    async def serve(self, incoming: Incoming, stream: BoxStream) -> None:
+        """Serve one connection of a program in the box until it is over, and close it."""
+        ...
+
+    async def knows(self, name: str, caller: Caller | None) -> bool:
+        """Say whether a name may be looked up; the box answers it itself, nothing leaves."""
         ...
 
 
