@@ -14,7 +14,8 @@ import typer
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.config.settings import load_settings
 from orchestrator.credentials.names import checked_name
-from orchestrator.credentials.passphrase import ask_hidden
+from orchestrator.credentials.passphrase import VARIABLE as PASSPHRASE_FILE
+from orchestrator.credentials.passphrase import ask_hidden, passphrase_from_file
 from orchestrator.credentials.secret import Secret
 from orchestrator.errors import CredentialError, UsageError
 from orchestrator.harness.keys import open_key_store, try_key
@@ -91,6 +92,19 @@ def remove_key(name: Name) -> None:
         _say(f"note: {variable} is still set")
 
 
+@app.command("passphrase")
+def change_passphrase(
+    new_file: Annotated[
+        Path | None,
+        typer.Option("--new-file", help="Read the new one from a file that only you can read."),
+    ] = None,
+) -> None:
+    """Change the vault's passphrase; its keys stay."""
+    store = open_key_store(_paths(), os.environ)
+    store.change_passphrase(Secret(_new_passphrase(new_file), keep_space=True))
+    _say("vault: the passphrase was changed; copies of the old file still open with the old one")
+
+
 @app.command("test")
 def check(name: Name) -> None:
     """Try a provider's key with one request that costs nothing."""
@@ -110,6 +124,15 @@ def check(name: Name) -> None:
 
     count = anyio.run(ask)
     sys.stdout.write(f"{name}: the key works; it may use {count} models\n")
+
+
+def _new_passphrase(file: Path | None) -> str:
+    if file is not None:
+        return passphrase_from_file({PASSPHRASE_FILE: str(file)}) or ""
+    given = ask_hidden("New vault passphrase: ")
+    if ask_hidden("Again: ") != given:
+        raise CredentialError("vault: the two passphrases differ; nothing was changed")
+    return given
 
 
 def _from_stdin() -> Secret:

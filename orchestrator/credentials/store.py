@@ -40,7 +40,8 @@ class KeyStore:
         self._found: SystemKeyring | None = None
         self._searched = False
         self._vault = vault
-        self._given: dict[str, Secret] = {}
+        self._given: list[Secret] = []
+        """Every value that was read, those that were replaced since too."""
 
     def get(self, name: str) -> Secret | None:
         """Return a key or None; raises CredentialError where a place that may have it stays shut."""
@@ -58,7 +59,7 @@ class KeyStore:
         if value is None and shut is not None:
             raise shut
         if value is not None:
-            self._given[name] = value
+            self._remember(value)
         return value
 
     def set(self, name: str, value: Secret, to: Literal["keyring", "vault"] | None) -> Place:
@@ -72,7 +73,7 @@ class KeyStore:
                 "this system has no keyring that keeps secrets encrypted",
                 hint=f"glovebox keys set {name} --to vault",
             )
-        self._given[name] = value
+        self._remember(value)
         if keyring is not None:
             keyring.set(name, value)
             return "keyring"
@@ -104,9 +105,17 @@ class KeyStore:
     def known_values(self) -> frozenset[str]:
         """Return every value this process could leak: keys in the environment and keys it has read."""
         values = [value for _, value in self._from_environment()]
-        values.extend(self._given.values())
+        values.extend(self._given)
         values.extend(self._vault.entries().values() if self._vault.unlocked else ())
         return frozenset(value.reveal() for value in values if value)
+
+    def change_passphrase(self, passphrase: Secret) -> None:
+        """Seal the vault by another passphrase."""
+        self._vault.change_passphrase(passphrase)
+
+    def _remember(self, value: Secret) -> None:
+        if value not in self._given:
+            self._given.append(value)
 
     def _all(self) -> Iterator[tuple[str, Place, Secret]]:
         for name, value in self._from_environment():

@@ -39,6 +39,8 @@ class Vault:
         self._cost = cost
         self._passphrase: Secret | None = None
         self._entries: dict[str, Secret] | None = None
+        self._seen: tuple[int, ...] | None = None
+        """Which state of the file the entries are of."""
 
     @property
     def exists(self) -> bool:
@@ -51,9 +53,14 @@ class Vault:
         return self._entries is not None
 
     def entries(self) -> Mapping[str, Secret]:
-        """Return everything in the vault, unlocking it the first time; no vault is an empty one."""
-        if self._entries is None:
-            self._entries = self._read() if self.exists else {}
+        """Return everything in the vault, unlocking it the first time; no vault is an empty one.
+
+        A value that another process changed meanwhile is the one returned.
+        """
+        state = self._state()
+        if self._entries is None or state != self._seen:
+            self._entries = self._read() if state is not None else {}
+            self._seen = state
         return self._entries
 
     def set(self, name: str, value: Secret) -> None:
@@ -68,6 +75,17 @@ class Vault:
         with self._changing() as entries:
             return entries.pop(name, None) is not None
 
+    def change_passphrase(self, passphrase: Secret) -> None:
+        """Seal the vault by another passphrase; the one it has now is asked for."""
+        if not self.exists:
+            raise CredentialError(
+                f"{self._path}: there is no vault yet",
+                hint="glovebox keys set NAME --to vault makes one",
+            )
+        _long_enough(passphrase.reveal())
+        with self._changing():
+            self._passphrase = passphrase
+
     @contextlib.contextmanager
     def _changing(self) -> Iterator[dict[str, Secret]]:
         """Give the entries as they are on disk now, and write them back, one process at a time."""
@@ -81,7 +99,7 @@ class Vault:
             entries = self._read() if self.exists else {}
             yield entries
             self._write(entries)
-            self._entries = entries
+            self._entries, self._seen = entries, self._state()
         finally:
             os.close(lock)
 
@@ -112,17 +130,30 @@ class Vault:
         """Return the passphrase, asking once."""
         if self._passphrase is None:
             given = self._ask(new=new)
-            if new and len(given) < LEAST_CHARACTERS:
-                raise CredentialError(
-                    f"vault: expected a passphrase of at least {LEAST_CHARACTERS} characters"
-                )
+            if new:
+                _long_enough(given)
             self._passphrase = Secret(given, keep_space=True)
         return self._passphrase.reveal()
+
+    def _state(self) -> tuple[int, ...] | None:
+        """Return what tells one state of the file from another; None where there is no file."""
+        try:
+            facts = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return facts.st_ino, facts.st_mtime_ns, facts.st_size
 
     def _failed(self, verb: str, error: OSError) -> CredentialError:
         return CredentialError(
             f"{self._path}: the vault cannot be {verb}: {error.strerror}",
             hint=f"see: ls -ld {self._path}",
+        )
+
+
+def _long_enough(passphrase: str) -> None:
+    if len(passphrase) < LEAST_CHARACTERS:
+        raise CredentialError(
+            f"vault: expected a passphrase of at least {LEAST_CHARACTERS} characters"
         )
 
 

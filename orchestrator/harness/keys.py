@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.providers import ProviderSettings
+from orchestrator.credentials.dumps import keep_out_of_dumps
 from orchestrator.credentials.passphrase import ask_hidden, passphrase_from_file
 from orchestrator.credentials.store import KeyStore
 from orchestrator.credentials.system_keyring import find_system_keyring
@@ -19,7 +20,11 @@ VAULT = "vault"
 
 
 def open_key_store(paths: Paths, environ: Mapping[str, str]) -> KeyStore:
-    """Return the store; nothing is opened or asked before a key is looked for."""
+    """Return the store; nothing is opened or asked before a key is looked for.
+
+    This process leaves no core dump from then on.
+    """
+    keep_out_of_dumps()
     return KeyStore(
         environ=environ,
         find_keyring=find_system_keyring,

@@ -126,6 +126,39 @@ def test_wrong_passphrase_is_told(machine: Machine) -> None:
     assert "wrong passphrase" in done.stderr
 
 
+def test_changed_passphrase_opens_and_the_keys_stay(machine: Machine, tmp_path: Path) -> None:
+    """The old one opens nothing any more; the error says which of the two it is."""
+    machine.keys("set", "anthropic", "-", stdin=VALUE)
+    new = tmp_path / "new"
+    new.write_text("new battery staple\n")
+    new.chmod(0o600)
+
+    changed = machine.keys("passphrase", "--new-file", str(new))
+
+    assert (changed.returncode, changed.stdout) == (0, "")
+    refused = machine.keys("list")
+    assert refused.returncode == 7
+    assert "wrong passphrase" in refused.stderr
+    machine.environ["GLOVEBOX_VAULT_PASSPHRASE_FILE"] = str(new)
+    assert "anthropic" in machine.keys("list").stdout
+
+
+def test_new_passphrase_is_typed_twice_alike(machine: Machine) -> None:
+    """A slip would lock the keys away."""
+    machine.keys("set", "anthropic", "-", stdin=VALUE)
+    child = pexpect.spawn(
+        PROGRAM[0], [*PROGRAM[1:], "passphrase"], env=machine.environ, encoding="utf-8", timeout=30
+    )
+    child.expect("New vault passphrase: ")
+    child.sendline("new battery staple")
+    child.expect("Again: ")
+    child.sendline("new battery stable")
+    child.expect("nothing was changed")
+    child.wait()
+
+    assert machine.keys("list").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "stdin"),
     [

@@ -108,6 +108,45 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
     assert sorted(vault(tmp_path).entries()) == names
 
 
+def test_value_that_another_process_changed_is_the_new_one(tmp_path: Path) -> None:
+    """A key that is rotated reaches the sessions that run."""
+    asked = Asked()
+    mine = vault(tmp_path, asked)
+    mine.set("a", Secret("1"))
+    vault(tmp_path).set("a", Secret("2"))
+
+    assert mine.entries()["a"].reveal() == "2"
+    assert asked.times == [True]
+
+
+def test_new_passphrase_opens_and_the_old_one_does_not(tmp_path: Path) -> None:
+    """Keys stay."""
+    vault(tmp_path).set("a", Secret("1"))
+    vault(tmp_path).change_passphrase(Secret("new battery"))
+
+    assert vault(tmp_path, Asked("new battery")).entries()["a"].reveal() == "1"
+    with pytest.raises(CredentialError, match="wrong passphrase"):
+        vault(tmp_path).entries()
+
+
+@pytest.mark.parametrize(("old", "new"), [("wrong horse", "new battery"), ("right horse", "short")])
+def test_passphrase_stays_where_either_is_not_good(tmp_path: Path, old: str, new: str) -> None:
+    """Not even the file's bytes change."""
+    vault(tmp_path).set("a", Secret("1"))
+    before = (tmp_path / "keys" / "vault").read_bytes()
+
+    with pytest.raises(CredentialError):
+        vault(tmp_path, Asked(old)).change_passphrase(Secret(new))
+    assert (tmp_path / "keys" / "vault").read_bytes() == before
+
+
+def test_there_is_no_passphrase_to_change_without_a_vault(tmp_path: Path) -> None:
+    """And none is made."""
+    with pytest.raises(CredentialError, match="no vault yet"):
+        vault(tmp_path).change_passphrase(Secret("new battery"))
+    assert not (tmp_path / "keys").exists()
+
+
 def test_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     """And nothing beside it."""
     path = tmp_path / "file"

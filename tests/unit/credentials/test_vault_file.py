@@ -1,5 +1,7 @@
+import hashlib
 import json
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -56,6 +58,37 @@ def test_any_changed_byte_is_noticed(position: int, change: int) -> None:
         unseal(bytes(damaged), "right horse", source="v")
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, len(DATA) - 1), st.integers(1, 255))
+def test_damage_is_told_apart_from_a_wrong_passphrase(position: int, change: int) -> None:
+    """Nobody is sent to remember another passphrase because a disk failed."""
+    damaged = bytearray(DATA)
+    damaged[position] ^= change
+    for passphrase in ("right horse", "wrong horse"):
+        with pytest.raises(CredentialError) as caught:
+            unseal(bytes(damaged), passphrase, source="v")
+        assert "wrong passphrase" not in str(caught.value)
+
+
+def test_change_by_somebody_is_told_apart_from_both() -> None:
+    """Who can write the file can make its digest fit, and is seen all the same."""
+    line, rest = DATA.split(b"\n", 1)
+    changed = line + b"\n" + bytes([rest[0] ^ 1]) + rest[1:-32]
+    forged = changed + hashlib.sha256(changed).digest()
+
+    with pytest.raises(CredentialError, match="changed by something that does not know"):
+        unseal(forged, "right horse", source="v")
+
+
+def test_vault_of_the_first_version_still_opens() -> None:
+    """It was made by the first version: no check, no digest."""
+    old = bytes.fromhex((Path(__file__).parents[2] / "cases" / "vault-1.hex").read_text())
+
+    assert unseal(old, "right horse", source="v") == ENTRIES
+    with pytest.raises(CredentialError, match="wrong passphrase, or"):
+        unseal(old, "wrong horse", source="v")
+
+
 @pytest.mark.parametrize("length", [0, 1, 50, len(DATA) - 1])
 def test_cut_file_is_noticed(length: int) -> None:
     """Half a vault is none."""
@@ -78,7 +111,8 @@ def test_cut_file_is_noticed(length: int) -> None:
         {"nonce": "zz"},
         {"kdf": "pbkdf2"},
         {"cipher": "none"},
-        {"glovebox-vault": 2},
+        {"glovebox-vault": 3},
+        {"check": ""},
     ],
 )
 def test_header_outside_what_is_safe_is_refused_before_any_work(change: dict[str, object]) -> None:
