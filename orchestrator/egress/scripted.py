@@ -18,9 +18,11 @@ from orchestrator.egress.memory import MemoryStream, stream_pair
 from orchestrator.egress.seams import Admission, ByteStream, ResolveError
 from orchestrator.egress.sockets import AddressDialer
 from orchestrator.schema.decision import Decision
-from orchestrator.schema.egress import Caller, EgressRequest, EgressVerdict, Terms, Traffic
+from orchestrator.schema.egress import Caller, EgressRequest, EgressVerdict, Scheme, Terms, Traffic
 
 Judge: TypeAlias = Callable[[EgressRequest], EgressVerdict]
+
+SCHEMES: tuple[Scheme, ...] = ("https", "http", "tcp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,14 @@ class ScriptedGatekeeper:
         self.admitted.append(answer)
         self.callers.append(caller)
         return answer
+
+    def tunnel_scheme(self, host: str, port: int) -> Scheme:
+        """Return the first of https, http, tcp that would be let; https where none is."""
+        for scheme in SCHEMES:
+            asked = EgressRequest("connect", scheme, host, port)
+            if self.judge(asked).decision.effect == "allow":
+                return scheme
+        return "https"
 
     def still_allows(self, admission: Admission) -> bool:
         """Judge it again."""

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from orchestrator.schema.egress import Caller, EgressRequest, EgressVerdict, Traffic
+from orchestrator.schema.egress import Caller, EgressRequest, EgressVerdict, Scheme, Traffic
+
+Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
+"""Names and values as they are sent, in order."""
 
 
 class ByteStream(Protocol):
@@ -73,6 +76,14 @@ class Gatekeeper(Protocol):
         """Return the answer, recorded before it is returned; never raises."""
         ...
 
+    def tunnel_scheme(self, host: str, port: int) -> Scheme:
+        """Say what a tunnel to this place is read as, by the rules that name it.
+
+        ``tcp`` where only rules of that scheme do, ``http`` where only rules of that one do, and
+        else ``https``, also where none does. Nothing is decided, recorded or asked.
+        """
+        ...
+
     def still_allows(self, admission: Admission) -> bool:
         """Say whether the rules that are in force now would still let this pass without asking."""
         ...
@@ -87,4 +98,70 @@ class Secrets(Protocol):
 
     def value(self, reference: str) -> str:
         """Return the value; LookupError, with a text that is safe to show, where there is none."""
+        ...
+
+
+class TlsError(OSError):
+    """No TLS, or not as it must be, or not with whom it should be; the text is safe to show."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientHello:
+    """How a client began TLS."""
+
+    name: str | None
+    """The server's name that it gave, in lower case; None where it gave none."""
+    encrypted: bool
+    """The name that counts is hidden (ECH)."""
+    raw: bytes
+    """Every byte that was received so far: the hello, and what came with it."""
+
+
+class Tls(Protocol):
+    """TLS of the session: its authority in memory towards the box, the host's store upstream."""
+
+    async def hello(self, stream: ByteStream) -> ClientHello:
+        """Receive up to the end of the ClientHello; TlsError for anything else."""
+        ...
+
+    async def accept(self, stream: ByteStream, hello: ClientHello, host: str) -> ByteStream:
+        """Be the server ``host`` towards the box, with http/1.1 alone; ``hello`` was received."""
+        ...
+
+    async def connect(self, stream: ByteStream, host: str) -> ByteStream:
+        """Be a client of ``host``, verified by name and store, with http/1.1 alone; or TlsError."""
+        ...
+
+
+class Scrubber(Protocol):
+    """Puts placeholders in the place of secrets that an answer gives back."""
+
+    def head(self, reason: bytes, headers: Headers) -> tuple[bytes, Headers]:
+        """Return the status line's reason and the headers, clean."""
+        ...
+
+    def body(self, data: bytes, *, last: bool = False) -> bytes:
+        """Return what of the body is surely clean by now; all that is left with ``last``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """A request as it goes out, with its credentials."""
+
+    target: str
+    headers: Headers
+    scrubber: Scrubber | None = None
+    """For its answer; None where nothing secret went out."""
+
+
+class InjectionRefusedError(Exception):
+    """The request may not have the credential; the text is safe to show to the box."""
+
+
+class Injector(Protocol):
+    """Puts credentials into requests that policy let out with them."""
+
+    async def inject(self, admission: Admission, headers: Headers) -> Injected:
+        """Return the request to send; only ever sent over verified TLS to the admitted place."""
         ...

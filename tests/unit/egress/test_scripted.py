@@ -109,3 +109,19 @@ def test_a_dialer_leads_to_memory_to_a_real_port_or_nowhere():
 
     assert got == [b"memory", b"real"]
     assert dialled == [("1.1.1.1", 1), ("1.1.1.1", 2), ("1.1.1.1", 3)]
+
+
+@pytest.mark.parametrize(
+    ("rules", "scheme"),
+    [
+        ([Let("a.example", "tcp", 22)], "tcp"),
+        ([Let("a.example", "http", 22)], "http"),
+        ([Let("a.example", "tcp", 22), Let("a.example", "https", 22)], "https"),
+        ([], "https"),
+    ],
+)
+def test_a_tunnel_is_read_as_the_rules_that_name_its_end_say(rules, scheme):
+    gate = ScriptedGatekeeper(rules)
+
+    assert gate.tunnel_scheme("a.example", 22) == scheme
+    assert gate.admitted == []
