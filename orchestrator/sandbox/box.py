@@ -93,9 +93,11 @@ class Box:
         found = Findings.model_validate(outcome.data)
         return posture_of(found, self._spec, self._facts)
 
-    async def open_stream(self, target: StreamTarget) -> BoxStream:
+    async def open_stream(
+        self, target: StreamTarget, *, on_execs: OnExecs | None = None
+    ) -> BoxStream:
         """Return a stream that is open; StreamRefusedError where there is nothing at its end."""
-        stream = self._calls.open_stream(target)
+        stream = self._calls.open_stream(target, on_execs)
         try:
             await stream.opened()
         except anyio.get_cancelled_exc_class():

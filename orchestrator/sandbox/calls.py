@@ -142,12 +142,15 @@ class Calls:
         link.send(call.number, REQUEST, wire_bytes(body))
         return call
 
-    def open_stream(self, target: StreamTarget) -> OpenedStream:
+    def open_stream(self, target: StreamTarget, on_execs: OnExecs | None = None) -> OpenedStream:
         """Ask for a stream, which is to be waited for; raises where the box is gone already."""
         link = self._usable()
         stream = OpenedStream(self.latest, link.send)
         self._open[self.latest] = stream
-        link.send(self.latest, OPEN, wire_bytes(target_body(target)))
+        if on_execs is not None:
+            self._watched[self.latest] = on_execs
+        body = target_body(target, watched=on_execs is not None)
+        link.send(self.latest, OPEN, wire_bytes(body))
         return stream
 
     def cancel(self, call: Call) -> None:

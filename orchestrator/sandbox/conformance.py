@@ -21,7 +21,9 @@ from orchestrator.sandbox.driver import (
     RunningBox,
     StreamRefusedError,
 )
+from orchestrator.sandbox.pieces import Pieces
 from orchestrator.sandbox.scripted import Reply
+from orchestrator.schema.exec_record import ExecReport
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import CONTROLS
 from orchestrator.schema.request import (
@@ -40,14 +42,19 @@ from orchestrator.schema.request import (
     Replacement,
     WriteRequest,
 )
-from orchestrator.schema.stream import TcpTarget, TerminalSize, TerminalTarget
+from orchestrator.schema.stream import (
+    ProgramTarget,
+    TcpTarget,
+    TerminalSize,
+    TerminalTarget,
+)
 
 COMMANDS = {
     "echo hello": Reply("hello\n"),
     "echo hüll; exit 3": Reply("hüll\n", exit_code=3),
     "sleep 0.3": Reply(seconds=0.3),
     "sleep 30": Reply(seconds=30.0),
-    "cat": Reply(echoes=True),
+    "cat": Reply(echoes=True, execs=(("cat",),)),
     "echo ready; cat": Reply("ready\n", echoes=True),
 }
 
@@ -246,6 +253,27 @@ async def check_hang_up(subject: Subject) -> None:
     await check_commands(subject)
 
 
+async def check_pipes(subject: Subject) -> None:
+    """A program with pipes gets what is sent, says it back in pieces, and its code is told."""
+    programs: list[str] = []
+
+    def hear(report: ExecReport) -> bool:
+        programs.extend(seen.name for seen in report.execs)
+        return False
+
+    target = ProgramTarget("cat", subject.spec.workdir)
+    stream = await subject.box.open_stream(target, on_execs=hear)
+    await stream.send(b"gr\xc3\xbc\xc3\x9fe\0\n", last=True)
+    pieces = Pieces().feed(await read_all(stream))
+    expect(b"".join(data for _, data in pieces), b"gr\xc3\xbc\xc3\x9fe\0\n", "sent and said")
+    expect({source for source, _ in pieces}, {"stdout"}, "source")
+    expect((await stream.close()).exit_code, 0, "exit code")
+    failed = await subject.box.open_stream(ProgramTarget("echo hüll; exit 3", subject.spec.workdir))
+    expect(Pieces().feed(await read_all(failed)), [("stdout", "hüll\n".encode())], "said")
+    expect((await failed.close()).exit_code, 3, "exit code")
+    expect("cat" in programs, True, f"cat among the programs {programs}")
+
+
 async def check_no_server(subject: Subject) -> None:
     """A port that nobody listens on is a refusal, not a failure of the box."""
     try:
@@ -305,6 +333,7 @@ CHECKS: tuple[Check, ...] = (
     check_terminal,
     check_typing,
     check_hang_up,
+    check_pipes,
     check_no_server,
     check_end,
 )

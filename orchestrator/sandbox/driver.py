@@ -132,8 +132,14 @@ class BoxStream(Protocol):
 class StreamOpener(Protocol):
     """A running box that can be talked to for longer than a call."""
 
-    async def open_stream(self, target: StreamTarget) -> BoxStream:
-        """Return a stream that is open; StreamRefusedError where there is nothing at its end."""
+    async def open_stream(
+        self, target: StreamTarget, *, on_execs: OnExecs | None = None
+    ) -> BoxStream:
+        """Return a stream that is open; StreamRefusedError where there is nothing at its end.
+
+        ``on_execs`` hears of every program that a terminal's or a program's command starts, as that
+        of ``execute`` does.
+        """
         ...
 
 

@@ -29,7 +29,7 @@ from orchestrator.schema.ids import Digest, SessionId, digest_of
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import CONTROLS, Posture
 from orchestrator.schema.request import ExecRequest, FileRequest, ProcessStart, Request
-from orchestrator.schema.stream import StreamTarget, TcpTarget
+from orchestrator.schema.stream import ProgramTarget, StreamTarget, TcpTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +147,10 @@ class ScriptedBox:
         await lowlevel.checkpoint()
         return self._posture
 
-    async def open_stream(self, target: StreamTarget) -> BoxStream:
-        """Return a terminal whose command does what the table says, or a server's words."""
+    async def open_stream(
+        self, target: StreamTarget, *, on_execs: OnExecs | None = None
+    ) -> BoxStream:
+        """Return a terminal or pipes whose command does what the table says, or a server's words."""
         self._check_running()
         await lowlevel.checkpoint()
         if isinstance(target, TcpTarget):
@@ -162,7 +164,10 @@ class ScriptedBox:
                 exit_code=reply.exit_code,
                 lasts=reply.echoes or reply.seconds > 0,
                 echoes=reply.echoes,
+                pipes=isinstance(target, ProgramTarget),
             )
+            if on_execs is not None and on_execs(_report(reply)):
+                await stream.close()
         self.streams.append(stream)
         return stream
 

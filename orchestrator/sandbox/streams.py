@@ -12,7 +12,13 @@ from orchestrator.sandbox.driver import StreamRefusedError
 from orchestrator.sandbox.frames import CANCEL, CREDIT, RESIZE, RESULT, U32, WINDOW, Frame
 from orchestrator.sandbox.results import parse_answer
 from orchestrator.schema.outcome import Outcome
-from orchestrator.schema.stream import StreamEnd, StreamTarget, TerminalSize, TerminalTarget
+from orchestrator.schema.stream import (
+    ProgramTarget,
+    StreamEnd,
+    StreamTarget,
+    TerminalSize,
+    TerminalTarget,
+)
 
 OPEN_S = 20.0
 """How long a box may take to open one; a starved box is late, not lost."""
@@ -20,8 +26,9 @@ CLOSE_S = 5.0
 """How long what runs at the other end may take to be ended."""
 
 
-def target_body(target: StreamTarget) -> dict[str, Any]:
-    """Return the body of OPEN for a target."""
+def target_body(target: StreamTarget, *, watched: bool = False) -> dict[str, Any]:
+    """Return the body of OPEN for a target; ``watched`` wants to hear what its command starts."""
+    wish = {"watched": True} if watched else {}
     if isinstance(target, TerminalTarget):
         size = target.size.bounded()
         to: dict[str, Any] = {
@@ -30,8 +37,11 @@ def target_body(target: StreamTarget) -> dict[str, Any]:
                 "cwd": target.cwd,
                 "columns": size.columns,
                 "rows": size.rows,
+                **wish,
             }
         }
+    elif isinstance(target, ProgramTarget):
+        to = {"program": {"command": target.command, "cwd": target.cwd, **wish}}
     else:
         to = {"tcp": target.port}
     return {"to": to, "credit": WINDOW}

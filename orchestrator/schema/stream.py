@@ -34,13 +34,26 @@ class TerminalTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramTarget:
+    """A command with pipes: what is sent is its standard input.
+
+    What is received comes in pieces of its output and its errors, see ``sandbox.pieces``.
+    """
+
+    command: str
+    """Shell text."""
+    cwd: str
+    """Absolute path inside."""
+
+
+@dataclass(frozen=True, slots=True)
 class TcpTarget:
     """A server on the box's own loopback."""
 
     port: int
 
 
-StreamTarget = TerminalTarget | TcpTarget
+StreamTarget = TerminalTarget | ProgramTarget | TcpTarget
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,9 @@ class Server:
 
     def take(self, frame: Frame) -> None:
         """Act on one message of the host."""
-        if frame.kind == OPEN or (self._streams is not None and frame.call in self._streams):
+        if frame.kind == STOP:
+            self._stop(frame.call)
+        elif frame.kind == OPEN or (self._streams is not None and frame.call in self._streams):
             self._latest = max(self._latest, frame.call)
             self._stream_table().take(frame, self._lowest)
         elif frame.kind == REQUEST:
@@ -86,8 +88,6 @@ class Server:
             self._answer(frame.call, {"error": "cancelled before it began", "code": "cancelled"})
         elif frame.kind == CANCEL and frame.call in self._workers:
             self._workers[frame.call].end("cancelled")
-        elif frame.kind == STOP:
-            self._stop(frame.call)
         elif self._processes is not None and self._processes.holds(frame.call):
             if frame.kind == CREDIT:
                 self._processes.credit(frame.call, U32.unpack(frame.payload)[0])
@@ -107,14 +107,16 @@ class Server:
     def _running(self) -> list[Running]:
         """Return what has processes, for the watchdog."""
         started = self._processes.running() if self._processes is not None else ()
-        terminals = self._streams.terminals() if self._streams is not None else ()
-        return [*self._commands.values(), *started, *terminals]
+        opened = self._streams.programs() if self._streams is not None else ()
+        return [*self._commands.values(), *started, *opened]
 
     def _stream_table(self) -> Streams:
         if self._streams is None:
             from streams import Streams  # noqa: PLC0415 - most sessions have none
 
-            self._streams = Streams(self._loop, self._config, self._link, watch=self._watch)
+            self._streams = Streams(
+                self._loop, self._config, self._link, watch=self._watch, witness=self._witness
+            )
         return self._streams
 
     def _answer(self, call: int, result: dict[str, Any]) -> None:

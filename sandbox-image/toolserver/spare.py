@@ -12,7 +12,7 @@ import os
 import struct
 from typing import TYPE_CHECKING
 
-from privilege import MAX_OPEN_FILES
+from privilege import MAX_OPEN_FILES, as_command
 
 if TYPE_CHECKING:
     from typing import Any
@@ -52,18 +52,22 @@ class Spare:
         *,
         witness: Witness | None,
         takes_input: bool = False,
+        apart: bool = False,
         terminal: Terminal | None = None,
         may_write: bool = True,
     ) -> None:
         """Start it; BlockingIOError when the box may have no more processes.
 
-        ``witness`` sees what it starts; None for a person's own terminal.
+        ``witness`` sees what it starts; None for a person's own terminal. ``apart`` gives its
+        standard error a pipe of its own.
         """
         self._witness = witness
         self._number = witness.number() if witness is not None else 0
         order_read, self._order = os.pipe2(os.O_CLOEXEC)
         self._failure, failure_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self.terminal = terminal
+        self.errors = -1
+        """Where its standard error is read from, non-blocking; -1 where that is the output's."""
         self.input = -1
         """Where its standard input is written to, non-blocking; -1 where it reads nothing."""
         if terminal is not None:
@@ -73,7 +77,7 @@ class Spare:
                 (os.POSIX_SPAWN_DUP2, terminal.slave, fd) for fd in (0, 1, 2)
             ]
         else:
-            theirs, streams = self._pipes(takes_input)
+            theirs, streams = self._pipes_for(config, takes_input, apart=apart)
         if witness is not None and self._number:
             streams = [*streams, (os.POSIX_SPAWN_DUP2, witness.calls, _WITNESS)]
         file_size = config.limits.file_size if may_write else 0
@@ -99,10 +103,24 @@ class Spare:
                 os.close(fd)
         os.set_blocking(self.output, False)
 
-    def _pipes(self, takes_input: bool) -> tuple[list[int], list[tuple[Any, ...]]]:
+    def _pipes_for(
+        self, config: Config, takes_input: bool, *, apart: bool
+    ) -> tuple[list[int], list[tuple[Any, ...]]]:
+        if not apart:
+            return self._pipes(takes_input, apart=False)
+        # The kernel lets their owner alone open them by a name such as /dev/stderr.
+        with as_command(config):
+            return self._pipes(takes_input, apart=True)
+
+    def _pipes(self, takes_input: bool, *, apart: bool) -> tuple[list[int], list[tuple[Any, ...]]]:
         """Return the child's ends, and what makes them its streams."""
         self.output, output_write = os.pipe2(os.O_CLOEXEC)
         ends = [output_write]
+        errors_write = output_write
+        if apart:
+            self.errors, errors_write = os.pipe2(os.O_CLOEXEC)
+            os.set_blocking(self.errors, False)
+            ends.append(errors_write)
         # Never a socket: bash would take itself for a remote shell, read ~/.bashrc.
         source: tuple[Any, ...] = (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0)
         if takes_input:
@@ -113,7 +131,7 @@ class Spare:
         return ends, [
             source,
             (os.POSIX_SPAWN_DUP2, output_write, 1),
-            (os.POSIX_SPAWN_DUP2, output_write, 2),
+            (os.POSIX_SPAWN_DUP2, errors_write, 2),
         ]
 
     def follow(self, call: int) -> None:
@@ -162,7 +180,7 @@ class Spare:
 
     def discard(self) -> None:
         """Close what is left; a child that still waits ends by it."""
-        for fd in {self._order, self.input, self.output, self._failure}:
+        for fd in {self._order, self.input, self.output, self.errors, self._failure}:
             if fd >= 0:
                 os.close(fd)
-        self._order = self.input = self.output = self._failure = -1
+        self._order = self.input = self.output = self.errors = self._failure = -1

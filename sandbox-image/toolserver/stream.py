@@ -82,11 +82,17 @@ class Stream:
         self._done = True
         if self._fd >= 0:
             self._listen(False)
-            self._loop.on_writable(self._fd, None)
+        if self.sink >= 0:
+            self._loop.on_writable(self.sink, None)
         self.release()
         self._fd = -1
         self._link.send(self.number, RESULT, json.dumps(result).encode())
         self._on_end(self.number)
+
+    @property
+    def sink(self) -> int:
+        """Where what the host sends is written to; -1 where nothing takes it any more."""
+        return self._fd
 
     def read(self, size: int) -> bytes:
         """Return what is there, nothing at the end; BlockingIOError when there is nothing yet."""
@@ -134,16 +140,17 @@ class Stream:
             return
         while self._pending:
             try:
-                count = os.write(self._fd, self._pending[:READ_SIZE])
+                count = os.write(self.sink, self._pending[:READ_SIZE])
             except BlockingIOError:
-                self._loop.on_writable(self._fd, self._write)
+                self._loop.on_writable(self.sink, self._write)
                 return
             except OSError:
                 # Nobody takes it any more; that the stream is over is told by its other half.
                 count = len(self._pending)
             del self._pending[:count]
             self._pay(count)
-        self._loop.on_writable(self._fd, None)
+        if self.sink >= 0:
+            self._loop.on_writable(self.sink, None)
         if self._host_said_last:
             self._host_said_last = False
             self.input_ended()

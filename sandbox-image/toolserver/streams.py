@@ -9,6 +9,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from frames import BOX_NUMBERS, OPEN, RESULT
+from pipe_stream import PipeStream
+from program_stream import ProgramStream
 from tcp_stream import TcpStream
 from terminal_stream import TerminalStream
 
@@ -21,29 +23,34 @@ if TYPE_CHECKING:
     from loop import Loop
     from stream import Stream
     from watch import Watch
+    from witness import Witness
 
 MOST = 128
 """At a time; a browser opens several connections for one page."""
-MOST_TERMINALS = 8
+MOST_PROGRAMS = 8
 
 
 class Streams:
     """All of one session's."""
 
-    def __init__(self, loop: Loop, config: Config, link: Link, *, watch: Watch) -> None:
+    def __init__(
+        self, loop: Loop, config: Config, link: Link, *, watch: Watch, witness: Witness
+    ) -> None:
         self._loop = loop
         self._config = config
+        self._place = (loop, config)
         self._link = link
         self._watch = watch
+        self._witness = witness
         self._open: dict[int, Stream] = {}
 
     def __contains__(self, number: int) -> bool:
         """Say whether a number is a stream's."""
         return number in self._open
 
-    def terminals(self) -> list[TerminalStream]:
+    def programs(self) -> list[ProgramStream]:
         """Return those that have processes."""
-        return [one for one in self._open.values() if isinstance(one, TerminalStream)]
+        return [one for one in self._open.values() if isinstance(one, ProgramStream)]
 
     def take(self, frame: Frame, lowest: Callable[[], int]) -> None:
         """Act on one message of the host; ``lowest`` tells the lowest mark given out."""
@@ -64,34 +71,39 @@ class Streams:
         elif len(self._open) >= MOST:
             self._refuse(number, f"{MOST} streams are open already; close one first")
         elif "terminal" in to:
-            self._open_terminal(number, to["terminal"], credit, lowest)
+            terminal = TerminalStream(
+                *self._place, link=self._link, number=number, on_end=self._forget
+            )
+            self._open_program(terminal, to["terminal"], credit, lowest)
+        elif "program" in to:
+            pipes = PipeStream(*self._place, link=self._link, number=number, on_end=self._forget)
+            self._open_program(pipes, to["program"], credit, lowest)
         else:
             tcp = TcpStream(self._loop, self._link, number, on_end=self._forget)
             self._open[number] = tcp
             tcp.credit(credit)
             tcp.connect(self._config, int(to["tcp"]))
 
-    def _open_terminal(
-        self, number: int, order: dict[str, Any], credit: int, lowest: Callable[[], int]
+    def _open_program(
+        self, one: ProgramStream, order: dict[str, Any], credit: int, lowest: Callable[[], int]
     ) -> None:
-        if len(self.terminals()) >= MOST_TERMINALS:
-            self._refuse(number, f"{MOST_TERMINALS} terminals are open already; close one first")
+        if len(self.programs()) >= MOST_PROGRAMS:
+            problem = f"{MOST_PROGRAMS} terminals or programs are open already; close one first"
+            self._refuse(one.number, problem)
             return
         budget = self._watch.budget
         if budget.closed:
-            self._refuse(number, budget.refusal)
+            self._refuse(one.number, budget.refusal)
             return
         full = budget.refusal if budget.full else None
-        one = TerminalStream(
-            self._loop, self._config, link=self._link, number=number, on_end=self._forget
-        )
+        witness = self._witness if order.get("watched") else None
         one.credit(credit)
         try:
-            one.start(order, lowest=lowest, full=full)
+            one.start(order, lowest=lowest, witness=witness, full=full)
         except BlockingIOError:
             self._watch.make_room()
-            one.start(order, lowest=lowest, full=full)
-        self._open[number] = one
+            one.start(order, lowest=lowest, witness=witness, full=full)
+        self._open[one.number] = one
         self._watch.wake()
 
     def _forget(self, number: int) -> None:

@@ -15,6 +15,7 @@ from orchestrator.sandbox.conformance import (
     check_hang_up,
     check_no_server,
     check_overlap,
+    check_pipes,
     check_probe,
     check_refusals,
     check_streaming,
@@ -65,7 +66,7 @@ class Undying(ScriptedBox):
 
 
 class Welcoming(ScriptedBox):
-    async def open_stream(self, _target):
+    async def open_stream(self, _target, **_):
         return ScriptedStream(b"welcome", exit_code=0)
 
 
@@ -88,6 +89,7 @@ WRONG = {**COMMANDS, "echo hello": Reply("goodbye\n")}
         (check_typing, Welcoming(COMMANDS)),
         (check_hang_up, Welcoming(COMMANDS)),
         (check_no_server, Welcoming(COMMANDS)),
+        (check_pipes, Welcoming(COMMANDS)),
     ],
     ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )
