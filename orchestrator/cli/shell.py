@@ -18,9 +18,9 @@ from orchestrator.cli.terminal_io import DEFAULT_KEY, DetachKey, show_terminal, 
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.config.settings import load_settings
 from orchestrator.errors import BoxError, EngineError, UsageError
-from orchestrator.harness.options import RunOptions
+from orchestrator.harness.options import NO_MODEL, RunOptions
 from orchestrator.harness.person import Person
-from orchestrator.harness.shell import NO_MODEL, Shell, open_shell
+from orchestrator.harness.shell import Shell, open_shell
 from orchestrator.named_file import real_path
 from orchestrator.sandbox.driver import StreamRefusedError
 from orchestrator.schema.ids import SessionId

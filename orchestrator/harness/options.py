@@ -12,6 +12,9 @@ from orchestrator.harness.preview import PreviewSpec
 OnAsk = Literal["deny", "stop"]
 WorkspaceMode = Literal["overlay", "copy", "bind", "none"]
 
+NO_MODEL = "none"
+"""Stands where a model's name would: no model is asked from the host."""
+
 
 @dataclass(frozen=True, slots=True)
 class LimitOptions:

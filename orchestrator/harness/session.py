@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -20,31 +19,24 @@ from anyio import to_thread
 from orchestrator.audit.log import AuditLog
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
-from orchestrator.confirmation.gate import Confirmer
 from orchestrator.credentials.store import KeyStore
 from orchestrator.dispatch.dispatcher import Dispatcher
-from orchestrator.dispatch.execs import Execs
-from orchestrator.dispatch.judge import Judge
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.errors import AuditError
-from orchestrator.harness.asking import asking_under, confirmer_for, record_late
+from orchestrator.harness.asking import record_late
 from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.closing import Closing
-from orchestrator.harness.desk import open_desk
 from orchestrator.harness.first_commands import run_first
 from orchestrator.harness.front import FrontDoor
-from orchestrator.harness.governing import loaded_policy
+from orchestrator.harness.governed import Governed, govern
 from orchestrator.harness.history import KeepingRunner, TurnHistory, open_history
 from orchestrator.harness.joining import joinable, previewed
-from orchestrator.harness.keys import open_key_store
-from orchestrator.harness.luggage import check_environment, check_luggage, with_read_roots
+from orchestrator.harness.luggage import check_environment
 from orchestrator.harness.options import RunOptions
-from orchestrator.harness.overrides import check_model
 from orchestrator.harness.pool.beginning import begin_pool
 from orchestrator.harness.pool.claim import Claimant
 from orchestrator.harness.pool.claimed import Claim
-from orchestrator.harness.project import check_project
-from orchestrator.harness.project_image import ProjectAsker, ProjectImage
+from orchestrator.harness.project_image import ProjectImage
 from orchestrator.harness.record import Record, open_record
 from orchestrator.harness.rewinding import mend_rewind
 from orchestrator.harness.room import Note, Room, open_room
@@ -52,7 +44,6 @@ from orchestrator.loop.agent_loop import AgentLoop, Speech
 from orchestrator.model.client import ModelClient
 from orchestrator.model.factory import open_model
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.policy.evaluate import evaluate, evaluate_command
 from orchestrator.policy.provenance import layer_facts
 from orchestrator.prompts.build import PromptFacts, system_prompt
 from orchestrator.redaction.redactor import Redactor
@@ -85,14 +76,9 @@ async def open_session(
     options: RunOptions, settings: Settings, paths: Paths, *, front: FrontDoor
 ) -> AsyncIterator[Session]:
     """Bring everything up; on leaving, end the box, sign the audit's end and close the files."""
-    check_project(options.directory, home=Path.home().resolve(), state=paths.state.resolve())
-    policy = with_read_roots(loaded_policy(options, paths), options)
-    check_model(policy, options.model)
-    keys = open_key_store(paths, os.environ)
-    desk = open_desk(paths, policy, settings.approvals, keys=keys, note=front.note, run=options)
-    confirmer = confirmer_for(options, front.person(), desk)
-    project = await ProjectAsker(policy, paths, confirmer, front.note).chosen(options)
-    check_luggage(options := project.options, policy, state=paths.state.resolve())
+    governed = await govern(options, settings.approvals, paths, front=front)
+    options, policy = governed.options, governed.policy
+    keys, project = governed.keys, governed.project
     tools = {tool.definition.name: tool for tool in builtin_tools(options.tools)}
     async with AsyncExitStack() as stack:
         claimant = Claimant(options, policy, paths=paths, environ=os.environ, note=front.note)
@@ -121,13 +107,13 @@ async def open_session(
         )
         begin_pool(options, settings.pool, paths, mode=room.mode, note=front.note)
         begin_record(record, policy, room, model=model.info.id, project=project)
-        stack.callback(record_late, desk, record.session, record.audit)
+        stack.callback(record_late, governed.desk, record.session, record.audit)
         await stack.enter_async_context(signed_in_time(record.audit))
         tell_warnings(front, record, options.remarks)
         files = FileHistory(room.workspace)
         history = await stack.enter_async_context(open_history(files, observe, record.moment))
-        parts = _Parts(options, policy, tools, model, record, room, history, output, observe)
-        dispatcher = _dispatcher(parts, confirmer)
+        parts = _Parts(governed, tools, model, record, room, history, output, observe)
+        dispatcher = _dispatcher(parts)
         loop = _loop(parts, dispatcher)
         await stack.enter_async_context(_let_in(parts, paths, front))
         observe(_start_event(parts, project))
@@ -208,8 +194,7 @@ def tell_warnings(front: FrontDoor, record: Record, remarks: Iterable[str] = ())
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    options: RunOptions
-    policy: EffectivePolicy
+    governed: Governed
     tools: Mapping[str, Tool]
     model: ModelClient
     record: Record
@@ -218,31 +203,27 @@ class _Parts:
     output: OutputFilter
     observe: Observer
 
+    @property
+    def options(self) -> RunOptions:
+        return self.governed.options
 
-def _dispatcher(parts: _Parts, confirmer: Confirmer) -> Dispatcher:
-    audit, observe, policy = parts.record.audit, parts.observe, parts.policy
-    judge = Judge(
-        lambda request, tool: evaluate(policy, request, tool=tool),
-        asking_under(policy, confirmer, parts.options, session=parts.record.session),
-        audit,
-        observe=observe,
-        scrub=parts.output.scrub,
-    )
+    @property
+    def policy(self) -> EffectivePolicy:
+        return self.governed.policy
+
+
+def _dispatcher(parts: _Parts) -> Dispatcher:
+    governed, audit = parts.governed, parts.record.audit
+    output, observe = parts.output, parts.observe
     return Dispatcher(
         parts.tools,
         parts.room.box,
-        judge,
+        governed.judge(parts.record.session, audit, output, observe=observe),
         audit=audit,
-        context=ToolContext(WORKDIR, policy.limits.command_time),
-        output=parts.output,
+        context=ToolContext(WORKDIR, parts.policy.limits.command_time),
+        output=output,
         observe=observe,
-        execs=Execs(
-            lambda request: evaluate_command(policy, request),
-            audit=audit,
-            output=parts.output,
-            observe=observe,
-            unexpected=policy.unexpected,
-        ),
+        execs=governed.execs(audit, output, observe=observe),
     )
 
 

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import ApprovalsSettings
-from orchestrator.harness.asking import confirmer_for
 from orchestrator.harness.closing import Closing
-from orchestrator.harness.desk import open_desk
 from orchestrator.harness.front import FrontDoor
-from orchestrator.harness.governing import loaded_policy
+from orchestrator.harness.governed import govern
 from orchestrator.harness.joining import joinable
-from orchestrator.harness.keys import open_key_store
-from orchestrator.harness.luggage import check_luggage, with_read_roots
-from orchestrator.harness.options import RunOptions
+from orchestrator.harness.options import NO_MODEL, RunOptions
 from orchestrator.harness.person import PersonalAccess
-from orchestrator.harness.project import check_project
-from orchestrator.harness.project_image import ProjectAsker
 from orchestrator.harness.record import Record, open_record
 from orchestrator.harness.room import Room, open_room
 from orchestrator.harness.session import (
@@ -33,9 +25,6 @@ from orchestrator.harness.session import (
 )
 from orchestrator.schema.event import RunStatus
 from orchestrator.schema.ids import SessionId
-
-NO_MODEL = "none"
-"""Stands in the session's records where a model's name would."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +56,9 @@ async def open_shell(
     options: RunOptions, paths: Paths, *, front: FrontDoor
 ) -> AsyncIterator[Shell]:
     """Bring a box up for a person; on leaving it is gone and the audit is closed."""
-    check_project(options.directory, home=Path.home().resolve(), state=paths.state.resolve())
-    policy = with_read_roots(loaded_policy(options, paths), options)
-    keys = open_key_store(paths, os.environ)
-    desk = open_desk(paths, policy, ApprovalsSettings(), keys=keys, note=front.note)
-    confirmer = confirmer_for(options, front.person(), desk)
-    project = await ProjectAsker(policy, paths, confirmer, front.note).chosen(options)
-    options = project.options
-    check_luggage(options, policy, state=paths.state.resolve())
-    output = output_filter(options, keys)
+    governed = await govern(options, ApprovalsSettings(), paths, front=front)
+    options, policy, project = governed.options, governed.policy, governed.project
+    output = output_filter(options, governed.keys)
     async with AsyncExitStack() as stack:
         record = stack.enter_context(open_record(options, paths))
         closing = stack.enter_context(told_closing(record, front.note))
