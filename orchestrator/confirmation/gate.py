@@ -37,6 +37,7 @@ class Question:
     subject: str
     """The whole command, or the path a file tool touches; raw, shown only escaped."""
     cwd: str
+    """Empty where there is none."""
     decision: Decision
     digest: Digest
     scopes: tuple[Scope, ...] = ("once", "session")
@@ -50,6 +51,8 @@ class Question:
     project: str = ""
     """The host's directory that the session works on."""
     likeness: Likeness = field(default_factory=Likeness)
+    recorded: str = ""
+    """What records keep in place of the subject; empty for the subject itself."""
     created: datetime = field(default_factory=utc_now)
     expires: datetime | None = None
     scrub: Callable[[str], str] = field(default=_as_it_is, repr=False, compare=False)
@@ -74,7 +77,7 @@ class Answer:
     widened: bool = False
     """The yes covers the question's pattern too."""
     grant: str = ""
-    """Id of the earlier yes that answered."""
+    """Id of the yes that stands: the earlier one that answered, or the one that this became."""
     lost: tuple[Answer, ...] = ()
     """Answers that came too late to count."""
 

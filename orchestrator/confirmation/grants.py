@@ -97,6 +97,13 @@ class Grants:
         loaded = [self._load(name) for name in self._folder.names() if name.endswith(".json")]
         return sorted((one for one in loaded if one is not None), key=lambda one: one.given)
 
+    def stamp(self) -> int | None:
+        """Return what differs after any change, in nanoseconds since the epoch; None before any."""
+        try:
+            return self._folder.path.stat().st_mtime_ns
+        except FileNotFoundError:
+            return None
+
     def _revoke(self, grant: Grant, who: str) -> Grant:
         gone = grant.model_copy(update={"revoked": Revoked(who=who, time=self._now())})
         self._save(gone)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from anyio import to_thread
 
 from orchestrator.confirmation.gate import PERSONS, Answer, Confirmer, Question
@@ -61,5 +63,6 @@ class RememberingConfirmer:
             self._denied[question.digest] = why
             self._denied_acts.append((question.likeness.acts, why))
         if answer.yes and answer.by in PERSONS:
-            await to_thread.run_sync(self._grants.add, question, answer)
+            grant = await to_thread.run_sync(self._grants.add, question, answer)
+            return replace(answer, grant=grant.id) if grant is not None else answer
         return answer

@@ -21,6 +21,8 @@ EMPTY_LINES = 3
 MIN_WIDTH = 4
 KEYS = {"once": "y", "session": "s", "project": "p"}
 """What stands for a scope at a terminal; a duration stands for itself."""
+_ASKED = {"network": "may this leave the box?"}
+_ANY_WORD_IS = {"network": "any path below, any query: no .., no percent sign, no option"}
 
 
 def render_question(question: Question, columns: int) -> list[str]:
@@ -28,12 +30,13 @@ def render_question(question: Question, columns: int) -> list[str]:
     decision = question.decision
     tool = _plain(question.tool)
     # What is no tool of an agent's is a question of its own.
-    asked = tool if tool.endswith("?") else f"may the agent use {tool}?"
+    asked = tool if tool.endswith("?") else _ASKED.get(tool, f"may the agent use {tool}?")
     rows = ["", *wrap(f"glovebox asks: {asked}", columns)]
     rows.append(FRAME.rstrip())
     rows += quote(question.subject, columns) if question.subject.strip() else [_empty_warning()]
     rows.append(FRAME.rstrip())
-    rows += wrap(f"in {_plain(question.cwd)}", columns)
+    if question.cwd:
+        rows += wrap(f"in {_plain(question.cwd)}", columns)
     why = f"{decision.reason} ({decision.layer}: {decision.rule})"
     rows += wrap(f"why asked: {_plain(why)}", columns)
     if decision.span is not None:
@@ -70,7 +73,8 @@ def _choices(question: Question, columns: int) -> list[str]:
         keys = ", ".join(f"{KEYS.get(scope, scope)}*" for scope in offered(question)[1:])
         rows += wrap(f"{keys}  yes, and for this too, however it is written: {pattern}", columns)
         if ANY_WORD in pattern:
-            rows += wrap(f"     {ANY_WORD} is any name: no option, glob, .. or a:b", columns)
+            any_word = _ANY_WORD_IS.get(question.tool, "any name: no option, glob, .. or a:b")
+            rows += wrap(f"     {ANY_WORD} is {any_word}", columns)
     rows += wrap("n    no, and not asked again in this run for what does the same", columns)
     if question.session:
         rows += wrap(f"id   {question.id} (glovebox approvals answer {question.id} …)", columns)

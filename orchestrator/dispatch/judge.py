@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 from orchestrator.confirmation.gate import Answer, Confirmer, Question, Scope, utc_now
-from orchestrator.confirmation.scopes import offered
-from orchestrator.dispatch.records import AuditSink, answer_body, question_body
+from orchestrator.dispatch.questions import Questions, question_id
+from orchestrator.dispatch.records import AuditSink
 from orchestrator.schema.decision import Decision
-from orchestrator.schema.event import ApprovalAnswer, ApprovalRequest, DecisionMade, Observer
-from orchestrator.schema.ids import CallId, Digest, digest_of
+from orchestrator.schema.event import DecisionMade, Observer
+from orchestrator.schema.ids import CallId
 from orchestrator.schema.likeness import Likeness
 from orchestrator.schema.message import ToolCall
 from orchestrator.schema.request import (
@@ -87,7 +87,9 @@ class Judge:
         """``scrub`` keeps secrets out of events, records and all that leaves the terminal."""
         self._evaluate = evaluate
         self._asking = asking
-        self._audit = audit
+        self._questions = Questions(
+            asking.confirmer, audit, timeout_s=asking.timeout_s, observe=observe, scrub=scrub
+        )
         self._observe = observe
         self._scrub = scrub
 
@@ -112,18 +114,7 @@ class Judge:
 
     async def _ask(self, call: ToolCall, request: Request, decision: Decision) -> Answer:
         question = self._question(call, request, decision)
-        told = question_body(question)
-        # Asked is recorded before anybody can answer.
-        self._audit.append("approval_asked", {"call": call.id, **told})
-        self._observe(ApprovalRequest(id=question.id, call=call.id, question=told))
-        answer = await self._asking.confirmer.ask(question, timeout_s=self._asking.timeout_s)
-        answer = self._checked(question, answer)
-        body = {"call": call.id, "question": question.id, "digest": question.digest}
-        self._audit.append("approval", {**body, **(answer_body(answer) or {})})
-        for late in answer.lost:
-            self._audit.append("approval_lost", {**body, **(answer_body(late) or {})})
-        word = "yes" if answer.yes else "no"
-        self._observe(ApprovalAnswer(question.id, word, answer.scope, answer.by))
+        answer = await self._questions.put(question)
         if self._asking.stop_when_nobody and answer.by == "nobody":
             raise NeedsApprovalError(call.id, question)
         return answer
@@ -147,17 +138,6 @@ class Judge:
             expires=now + timedelta(seconds=asking.timeout_s),
             scrub=self._scrub,
         )
-
-    def _checked(self, question: Question, answer: Answer) -> Answer:
-        """Return the answer without secrets, and no wider than policy offers."""
-        scope = answer.scope if answer.scope in offered(question) else "once"
-        lost = tuple(replace(late, reason=self._scrub(late.reason)) for late in answer.lost)
-        return replace(answer, scope=scope, reason=self._scrub(answer.reason), lost=lost)
-
-
-def question_id(session: str, call: str, digest: Digest) -> str:
-    """Return the id of a question: the same for the same call of a session, also after a restart."""
-    return digest_of(f"{session}\0{call}\0{digest}".encode()).partition(":")[2][:12]
 
 
 def body_of(request: Request) -> str:

@@ -53,7 +53,7 @@ def question_body(question: Question) -> dict[str, Any]:
     return {
         "id": question.id,
         "tool": question.tool,
-        "subject": scrub(question.subject),
+        "subject": scrub(question.recorded or question.subject),
         "cwd": question.cwd,
         "effects": [scrub(line) for line in question.likeness.effects],
         "risks": list(decision.risks),

@@ -52,6 +52,8 @@ class EgressRequest:
     """Protocol that a request wants to switch to, such as ``websocket``."""
     overrides: tuple[str, ...] = ()
     """Methods that headers ask the server to use instead."""
+    announced: int | None = field(default=None, compare=False)
+    """Bytes that it says it sends, for the person who is asked; None where it does not say."""
 
     @property
     def path(self) -> str:

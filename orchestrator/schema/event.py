@@ -141,6 +141,45 @@ class UnexpectedExec(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Egress(Event):
+    """Something would have left the box and was refused, or it left and is over.
+
+    ``method`` is null for a connection or a look-up; ``path`` is without its query; bytes are as the
+    box sent and got them.
+    """
+
+    type: ClassVar[str] = "egress"
+    host: str
+    port: int
+    scheme: str
+    method: str | None
+    path: str
+    effect: str
+    rule: str
+    layer: str
+    reason: str
+    bytes_up: int = 0
+    bytes_down: int = 0
+    status: int | None = None
+    problem: str = ""
+    answered_by: str | None = None
+    program: str = ""
+    """That asked for it, as the box says."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyChange(Event):
+    """The network rules were read anew and hold from now on; `closed` connections were ended."""
+
+    type: ClassVar[str] = "policy_change"
+    digest: str
+    old_digest: str
+    generation: int
+    closed: int
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ToolEnd(Event):
     """A tool call is over: ``output`` is what the model reads, ``details`` what a person may."""
 

@@ -104,6 +104,19 @@ class Someone:
         return self.late
 
 
+class Waiting(Someone):
+    """Somebody who answers once ``after`` is set, and of whom ``reached`` says when they were asked."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.reached, after = anyio.Event(), anyio.Event()
+        super().__init__(*answers, after=after)
+        self.after: anyio.Event = after
+
+    async def ask(self, question: Question, *, timeout_s: float) -> Answer:
+        self.reached.set()
+        return await super().ask(question, timeout_s=timeout_s)
+
+
 def ask(confirmer: Any, *questions: Question, timeout_s: float = 5.0) -> list[Answer]:
     """Ask one after the other and return the answers."""
 

@@ -11,7 +11,6 @@ from orchestrator.dispatch.judge import (
     NeedsApprovalError,
     Verdict,
     body_of,
-    question_id,
     refusal_text,
     unlike,
 )
@@ -191,15 +190,6 @@ def test_question_says_what_it_is_about():
     told = events[0].question
     assert (told["risks"], told["scopes"]) == (["publishes"], ["once", "session"])
     assert SECRET not in repr(told)
-
-
-def test_question_has_one_id_for_one_call():
-    """A session that is taken up again asks the same question, not another one."""
-    digest = request_digest(PUSH)
-
-    assert question_id("s", "call_1", digest) == question_id("s", "call_1", digest)
-    others = {question_id("s", "call_2", digest), question_id("t", "call_1", digest)}
-    assert question_id("s", "call_1", digest) not in others
 
 
 def test_question_names_what_would_run():

@@ -20,6 +20,10 @@ def test_digest_names_what_is_asked_and_not_by_which_door():
     assert egress_digest(replace(GET, door="http")) == egress_digest(GET)
 
 
+def test_announced_bytes_are_no_part_of_what_is_asked():
+    assert replace(GET, announced=10) == GET
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -40,7 +44,9 @@ def test_wire_form_has_every_field():
     wire = egress_to_wire(GET)
 
     assert wire.pop("kind") == "egress"
-    assert set(wire) == {field for field in GET.__slots__ if not field.startswith("_")}
+    assert set(wire) == {field for field in GET.__slots__ if not field.startswith("_")} - {
+        "announced"
+    }
 
 
 @pytest.mark.parametrize(
