@@ -17,6 +17,7 @@ _PARTS = {
     "NetworkRule": "One entry of `network.rules`",
     "Injection": "`inject` of a network rule",
     "Service": "One entry of `services`",
+    "BoxModels": "`models.box`",
     "Prepare": "`sandbox.prepare`",
 }
 _UNITS = {"KiB": "size: `512MiB`, `2GiB`", "ms": "duration: `90s`, `10m`, `2h`"}

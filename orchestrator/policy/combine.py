@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from orchestrator.policy.box_models import BoxModels
 from orchestrator.policy.document import Default, Service, Vote, WorkspaceMode
 from orchestrator.policy.effective import (
     ApprovalSettings,
@@ -123,7 +124,7 @@ def combine(
             yolo=table.one("approvals.yolo", _deny_wins, "allow"),
         ),
         models_allow=_models_allow(table),
-        models_in_box=table.one("models.in_box", _deny_wins, "deny"),
+        box_models=_box_models(table),
         read_roots=table.common("files.read_roots", ()),
         unexpected=table.one("commands.unexpected", _end_wins, "report"),
         audit_sign=table.one("audit.sign", any, True),
@@ -238,6 +239,24 @@ def _models_allow(table: _Table) -> tuple[tuple[str, ...], ...]:
         tuple(globs for _, globs in table.given("models.allow"))
         if table.own("models.allow")
         else ()
+    )
+
+
+def _box_models(table: _Table) -> BoxModels:
+    session = _models_allow(table)
+    own = tuple(tuple(globs) for _, globs in table.given("models.box.allow"))
+    table.highest("models.box.allow", ())
+    return BoxModels(
+        in_box=table.one("models.in_box", _deny_wins, "deny"),
+        allow=(*session, *own) if session else (),
+        map=tuple(table.highest("models.box.map", {}).items()),
+        remote=table.one("models.box.remote", _deny_wins, "deny"),
+        max_tokens=table.one("models.box.max_tokens", min, None),
+        tokens=table.one("models.box.tokens", min, None),
+        cost_usd=table.one("models.box.cost_usd", min, None),
+        requests_per_minute=table.one("models.box.requests_per_minute", min, None),
+        tokens_per_day=table.one("models.box.tokens_per_day", min, None),
+        cost_usd_per_day=table.one("models.box.cost_usd_per_day", min, None),
     )
 
 

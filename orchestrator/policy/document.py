@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from orchestrator.policy.globs import check_relative_glob
+from orchestrator.policy.models_section import Models
 from orchestrator.policy.rules import (
     CommandRule,
     FileRule,
@@ -226,15 +227,6 @@ class Network(Section):
     """Package clients whose own configured hosts may be read from."""
     rules: tuple[NetworkRule, ...] | None = None
     """Rules; the strictest that matches wins."""
-
-
-class Models(Section):
-    """Which models may be asked."""
-
-    allow: tuple[Word, ...] | None = None
-    """Globs of model names as given to ``--model``, such as ``anthropic/*`` or ``local``."""
-    in_box: Literal["allow", "deny"] | None = None
-    """Programs in the box may reach a model through the host."""
 
 
 class Limits(Section):

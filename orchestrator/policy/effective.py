@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from orchestrator.policy.box_models import BoxModels
 from orchestrator.policy.document import Control, Vote, WorkspaceMode
 from orchestrator.policy.globs import name_glob
 from orchestrator.policy.layer import BoxPaths, Layer
@@ -134,7 +135,8 @@ class EffectivePolicy:
     approvals: ApprovalSettings
     models_allow: tuple[tuple[str, ...], ...]
     """One list of globs a layer that has one; a model must match in each."""
-    models_in_box: Literal["allow", "deny"]
+    box_models: BoxModels
+    """What programs in the box may ask for."""
     read_roots: tuple[str, ...]
     unexpected: Literal["report", "end"]
     """What a command's start of a program that was not foreseen leads to."""

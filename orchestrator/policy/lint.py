@@ -86,12 +86,22 @@ def _network(layer: Layer) -> Iterator[Remark]:
             yield Remark(layer.place_of("network", key), text)
 
 
-def _not_yet(layer: Layer) -> Iterator[Remark]:
+def _box_models(layer: Layer) -> Iterator[Remark]:
     models = layer.document.models
-    if models and models.in_box == "allow":
+    if models is None or (models.in_box != "allow" and models.box is None):
+        return
+    box = models.box
+    if models.in_box == "allow" and not (box and (box.tokens or box.cost_usd)):
         yield Remark(
             layer.place_of("models", "in_box"),
-            "models.in_box is read, but this version offers no model inside the box",
+            "models.in_box is allow without models.box.tokens or models.box.cost_usd: programs in "
+            "the box may use the key without a limit, unless another layer sets one",
+        )
+    if box and box.remote == "allow":
+        yield Remark(
+            layer.place_of("models", "box", "remote"),
+            "models.box.remote is allow: a program in the box can have the provider fetch any "
+            "address, and so send out what network rules keep in",
         )
 
 
@@ -118,7 +128,7 @@ _CHECKS: tuple[Callable[[Layer], Iterator[Remark]], ...] = (
     _allowed_tricks,
     _rules,
     _network,
-    _not_yet,
+    _box_models,
     _weak_record,
     _weak_box,
 )

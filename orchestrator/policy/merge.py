@@ -15,6 +15,7 @@ ALLOW_LISTS = frozenset(
         ("approvals", "scopes"),
         ("files", "read_roots"),
         ("models", "allow"),
+        ("models", "box", "allow"),
         ("network", "packages"),
         ("workspace", "modes"),
     }

@@ -22,6 +22,7 @@ _HIGHEST = frozenset(
         "sandbox.prepare.packages",
         "sandbox.prepare.commands",
         "services",
+        "models.box.map",
     }
 )
 _WEIGHTS = {"delegate": -1} | {str(word): weight for word, weight in STRICTNESS.items()}
@@ -50,7 +51,7 @@ def overruled(policy: EffectivePolicy, key: str, value: Any) -> Iterator[Said]:
             continue
         elif key in _UNIONS:
             yield Said("adds", said, origin)
-        elif key == "models.allow":
+        elif key in {"models.allow", "models.box.allow"}:
             yield Said("also", (said,), origin)
         elif layer.name == "project" and key in _HIGHEST:
             yield Said("refused", said, origin)

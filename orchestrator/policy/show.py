@@ -48,10 +48,19 @@ def settings_of(policy: EffectivePolicy) -> dict[str, Any]:
     }
     flat["services"] = {name: asdict(service) for name, service in policy.services.items()}
     flat["models.allow"] = policy.models_allow
-    flat["models.in_box"] = policy.models_in_box
+    flat |= _box_models(policy)
     flat["files.read_roots"] = policy.read_roots
     flat["audit.sign"] = policy.audit_sign
     return flat
+
+
+def _box_models(policy: EffectivePolicy) -> dict[str, Any]:
+    """Return what programs in the box may ask for; of lists those of its own section."""
+    settings = asdict(policy.box_models)
+    own = settings.pop("allow")[len(policy.models_allow) :]
+    flat = {"models.in_box": settings.pop("in_box"), "models.box.allow": own}
+    flat["models.box.map"] = dict(settings.pop("map"))
+    return flat | {f"models.box.{key}": value for key, value in settings.items()}
 
 
 def setting_rows(policy: EffectivePolicy) -> Iterator[Row]:
@@ -153,7 +162,9 @@ def _shown(key: str, value: Any) -> str:
         return ", ".join(f"{target} {show_size(size)}" for target, size in value.items())
     if key == "services":
         return ", ".join(f"{name} {service['image']}" for name, service in value.items()) or "none"
-    if key == "models.allow":
+    if key == "models.box.map":
+        return ", ".join(f"{glob} {model}" for glob, model in value.items()) or "none"
+    if key in {"models.allow", "models.box.allow"}:
         return " and ".join(", ".join(globs) for globs in value) or "none"
     if isinstance(value, bool):
         return "true" if value else "false"

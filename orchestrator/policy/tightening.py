@@ -17,6 +17,7 @@ _NEVER: dict[tuple[str, ...], str] = {
     ("sandbox", "runtime"): "chooses what the box runs on",
     ("sandbox", "prepare"): "runs steps as root on the image",
     ("services",): "starts further containers",
+    ("models", "box", "map"): "chooses which model is paid for",
 }
 LOOSEST: dict[tuple[str, ...], object] = {
     ("sandbox", "read_only_root"): False,
@@ -27,6 +28,7 @@ LOOSEST: dict[tuple[str, ...], object] = {
     ("workspace", "mode"): "bind",
     ("workspace", "add_dirs"): "allow",
     ("models", "in_box"): "allow",
+    ("models", "box", "remote"): "allow",
     ("approvals", "yolo"): "allow",
     ("audit", "sign"): False,
 }

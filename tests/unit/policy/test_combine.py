@@ -93,9 +93,51 @@ def test_without_a_list_no_model_is_allowed(load):
 )
 def test_models_in_the_box_need_every_layer(both, one, other, expected):
     """One deny is enough."""
-    assert (
-        both(f"models: {{in_box: {one}}}", f"models: {{in_box: {other}}}").models_in_box == expected
+    policy = both(f"models: {{in_box: {one}}}", f"models: {{in_box: {other}}}")
+
+    assert policy.box_models.in_box == expected
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("max_tokens", "tokens", "requests_per_minute", "tokens_per_day"),
+        *("cost_usd", "cost_usd_per_day"),
+    ],
+)
+def test_the_smallest_bound_of_the_box_holds(both, key):
+    """In either order; nobody's word is no bound."""
+    policy = both(f"models: {{box: {{{key}: 7}}}}", f"models: {{box: {{{key}: 5}}}}")
+    swapped = both(f"models: {{box: {{{key}: 5}}}}", f"models: {{box: {{{key}: 7}}}}")
+    silent = both("limits: {steps: 1}", "limits: {steps: 2}")
+
+    assert getattr(policy.box_models, key) == getattr(swapped.box_models, key) == 5
+    assert getattr(silent.box_models, key) is None
+    assert policy.origins[f"models.box.{key}"].layer == "user"
+
+
+def test_the_box_may_ask_for_what_every_list_allows(both):
+    """The box's own lists narrow the session's; without a list of the session's it is nothing."""
+    policy = both(
+        "models: {in_box: allow, allow: ['*'], box: {allow: ['a/*', 'b/*']}}",
+        "models: {in_box: allow, allow: ['a/*', 'c/*']}",
     )
+    bare = both("models: {in_box: allow, box: {allow: ['*']}}", "limits: {steps: 1}")
+
+    assert policy.box_models.allows("a/x")
+    assert not policy.box_models.allows("b/x")
+    assert not policy.box_models.allows("c/x")
+    assert not bare.box_models.allows("a/x")
+
+
+def test_names_are_mapped_as_the_highest_layer_says(both):
+    """One layer's map holds, in its order."""
+    policy = both("models: {box: {map: {x: a/b}}}", "models: {box: {map: {'y*': c/d, '*': e/f}}}")
+
+    assert policy.box_models.map == (("y*", "c/d"), ("*", "e/f"))
+    assert policy.box_models.stand_in("yes") == "c/d"
+    assert policy.box_models.stand_in("x") == "e/f"
+    assert policy.box_models.remote == "deny"
 
 
 def test_read_roots_and_signing_combine(both):
@@ -119,7 +161,7 @@ def test_settings_nobody_makes_are_the_safe_built_in_ones(load):
     assert policy.workspace.mode == "overlay"
     assert policy.workspace.modes == ("none", "copy", "overlay")
     assert policy.network.default == "deny"
-    assert policy.models_in_box == "deny"
+    assert policy.box_models.in_box == "deny"
     assert policy.approvals.scopes == ("once",)
     assert policy.audit_sign
     assert policy.read_roots == ()

@@ -38,7 +38,9 @@ RISKS = (
             "network: {rules: [{id: a, hosts: x.example, effect: allow}]}",
             "network.rules is read, but",
         ),
-        ("models: {in_box: allow}", "models.in_box is read, but"),
+        ("models: {in_box: allow}", "models.in_box is allow without models.box.tokens"),
+        ("models: {in_box: allow, box: {remote: allow}}", "without models.box.tokens"),
+        ("models: {in_box: allow, box: {tokens: 9, remote: allow}}", "fetch any address"),
         ("audit: {sign: false}", "audit.sign is false"),
         (
             "sandbox: {require: [seccomp]}",
@@ -59,7 +61,7 @@ def test_a_careful_policy_gets_no_remark(layer):
     text = (
         f"commands: {{default: allow, {RISKS}, rules: [{{id: a, program: x, effect: deny,"
         " reason: r, examples: {match: [x], no_match: [y]}}]}\n"
-        "network: {default: deny}\nmodels: {in_box: deny}\napprovals: {scopes: [once]}\n"
+        "network: {default: deny}\nmodels: {in_box: allow, box: {cost_usd: 1}}\napprovals: {scopes: [once]}\n"
         "audit: {sign: true}\nsandbox: {read_only_root: true,"
         " require: [seccomp, no_network, non_root, no_new_privileges]}"
     )

@@ -66,7 +66,7 @@ def test_every_shipped_policy_keeps_the_box_shut(shipped, name):
 
     assert policy.network.default == ("allow" if name in OPEN else "deny")
     assert policy.network.rules == ()
-    assert policy.models_in_box == "deny"
+    assert policy.box_models.in_box == "deny"
     assert policy.sandbox.read_only_root
     assert {"no_network", "non_root", "seccomp", "no_new_privileges"} <= set(policy.sandbox.require)
     assert policy.audit_sign

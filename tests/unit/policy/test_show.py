@@ -7,7 +7,7 @@ from orchestrator.policy.show import as_data, setting_rows, vote_rows
 TEXT = """\
 sandbox: {memory: 1GiB, tmpfs: {/tmp: 1MiB}, read_only_root: false}
 tools: {default: ask}
-models: {allow: [local]}
+models: {allow: [local], box: {allow: [local], map: {"*": a/b}, tokens: 5}}
 limits: {wall_time: 90m}
 files: {write: {default: ask, rules: [{id: docs, paths: docs, effect: allow}]}}
 commands:
@@ -32,6 +32,11 @@ def test_settings_are_shown_with_units_and_lines(load):
     assert rows["sandbox.image"] == ("-", "built-in")
     assert rows["limits.wall_time"] == ("90m", "p.yaml:6")
     assert rows["models.allow"] == ("local", "p.yaml:5")
+    assert rows["models.box.allow"] == ("local", "p.yaml:5")
+    assert rows["models.box.map"] == ("* a/b", "p.yaml:5")
+    assert rows["models.box.tokens"] == ("5", "p.yaml:5")
+    assert rows["models.box.max_tokens"] == ("-", "built-in")
+    assert rows["models.in_box"] == ("deny", "built-in")
     assert rows["audit.sign"] == ("true", "built-in")
     assert rows["workspace.hidden"] == ("none", "built-in")
 

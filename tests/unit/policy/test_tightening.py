@@ -53,6 +53,8 @@ LOOSE = [
     ("workspace: {mode: bind}", "workspace.mode: bind would loosen"),
     ("workspace: {add_dirs: allow}", "workspace.add_dirs: allow would loosen"),
     ("models: {in_box: allow}", "models.in_box: allow would loosen"),
+    ("models: {box: {remote: allow}}", "models.box.remote: allow would loosen"),
+    ("models: {box: {map: {'*': a/b}}}", "models.box.map chooses which model is paid for"),
     ("approvals: {yolo: allow}", "approvals.yolo: allow would loosen"),
     ("audit: {sign: false}", "audit.sign: false would loosen"),
     ("tools: {bash: allow}", "tools.bash: allow would loosen"),
