@@ -165,3 +165,31 @@ class Injector(Protocol):
     async def inject(self, admission: Admission, headers: Headers) -> Injected:
         """Return the request to send; only ever sent over verified TLS to the admitted place."""
         ...
+
+
+class Exchange(Protocol):
+    """Looks on while one request is answered; it never changes a byte of the answer."""
+
+    def request(self, headers: Headers) -> Headers:
+        """Return the headers to send: less what would make the answer one that cannot be read."""
+        ...
+
+    def response(self, status: int, headers: Headers) -> None:
+        """Take note of the final answer's head."""
+        ...
+
+    def data(self, chunk: bytes) -> None:
+        """Take note of a part of the body, without its transfer coding."""
+        ...
+
+    async def end(self, *, whole: bool) -> None:
+        """Take note of the end, before the client gets it: its next request may build on it."""
+        ...
+
+
+class ExchangeWatch(Protocol):
+    """Says which exchanges are looked at."""
+
+    def watch(self, admission: Admission) -> Exchange | None:
+        """Return who looks at the answer to this request; None for nobody."""
+        ...

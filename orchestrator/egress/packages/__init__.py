@@ -1,0 +1,1 @@
+"""What package managers fetch from, what passes of it, and what is noted of each artefact."""
