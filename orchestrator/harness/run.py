@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +13,24 @@ from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
 from orchestrator.engine.patience import hurry
 from orchestrator.errors import GloveboxError
-from orchestrator.harness.closing import Closing, Trouble
+from orchestrator.harness.closing import Closing
+from orchestrator.harness.ending import (
+    TERMINATED,
+    Signal,
+    settle,
+    stoppable,
+    tell,
+    tell_trouble,
+    unforeseen,
+)
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.session import Session, open_session
 from orchestrator.loop.agent_loop import RunResult
 from orchestrator.schema.codec import encode_usage
-from orchestrator.schema.event import ErrorRaised, RunStatus, SessionEnd, WorkspaceChanged
+from orchestrator.schema.event import RunStatus, SessionEnd
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.message import Usage
-from orchestrator.workspace.commit_set import BoxCommits, branch_rows
 from orchestrator.workspace.commit_words import waiting_line
 
 EXIT_CODES: dict[RunStatus, int] = {
@@ -34,7 +40,6 @@ EXIT_CODES: dict[RunStatus, int] = {
     "limit": 4,
     "interrupted": 130,
 }
-TERMINATED = 143
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +59,6 @@ class RunEnd:
     """False where the changes could not be read, for want of an engine."""
 
 
-@dataclass(slots=True)
-class _Signal:
-    number: int | None = None
-
-
 async def run_session(
     options: RunOptions, settings: Settings, paths: Paths, *, front: FrontDoor
 ) -> RunEnd:
@@ -68,14 +68,14 @@ async def run_session(
     the engine cannot be reached any more, and where something raises that nobody foresaw.
     """
     async with (
-        _stoppable() as (scope, got),
+        stoppable() as (scope, got),
         open_session(options, settings, paths, front=front) as session,
     ):
         try:
             result, error = await _work(session, scope)
         except BaseException as bug:
             with anyio.CancelScope(shield=True):
-                await _wind_up(session, _Outcome(None, _unforeseen(bug), got))
+                await _wind_up(session, _Outcome(None, unforeseen(bug), got))
             raise
         with anyio.CancelScope(shield=True):
             end = await _wind_up(session, _Outcome(result, error, got))
@@ -88,7 +88,7 @@ class _Outcome:
 
     result: RunResult | None
     error: GloveboxError | None
-    got: _Signal
+    got: Signal
 
 
 async def _work(
@@ -111,11 +111,11 @@ async def _wind_up(session: Session, outcome: _Outcome) -> RunEnd:
     # At once: whatever happens below, the chain says how the run itself ended.
     session.record.note_end(status=status, exit_code=code)
     if (error := outcome.error) is not None:
-        _tell(session, type(error).__name__, error.message, error.hint)
-    closing = Closing(lambda trouble: _tell_trouble(session, trouble))
+        tell(session, type(error).__name__, error.message, hint=error.hint)
+    closing = Closing(lambda trouble: tell_trouble(session, trouble))
     hurry()
     try:
-        changed, commits = await _settle(session, closing)
+        changed, commits = await settle(session, closing)
     except BaseException:
         _end(session, outcome, "failed", GloveboxError.exit_code)
         raise
@@ -135,25 +135,6 @@ async def _wind_up(session: Session, outcome: _Outcome) -> RunEnd:
     )
 
 
-async def _settle(
-    session: Session, closing: Closing
-) -> tuple[list[dict[str, Any]] | None, BoxCommits]:
-    """End the box and tell what waits; None where what changed cannot be told now."""
-    # A snapshot that is being taken may hold the box.
-    await session.history.wait()
-    changed = await session.room.settle(closing)
-    await session.history.finish()
-    commits = BoxCommits(session.id)
-    with closing.step("commits", hint=f"they are kept: glovebox diff {session.id}"):
-        commits = await session.room.commits()
-    if (found := session.room.found) is not None:
-        rows = tuple(changed or ())
-        session.observe(WorkspaceChanged(rows, branch_rows(commits.branches), found.notes))
-    if commits.trouble:
-        _tell(session, "commits", commits.trouble)
-    return changed, commits
-
-
 def _end(session: Session, outcome: _Outcome, status: RunStatus, code: int, **facts: Any) -> None:
     session.record.note_end(status=status, exit_code=code, **facts)
     result = outcome.result
@@ -169,28 +150,8 @@ def _end(session: Session, outcome: _Outcome, status: RunStatus, code: int, **fa
     )
 
 
-def _tell(session: Session, where: str, message: str, hint: str = "") -> None:
-    scrub = session.output.scrub
-    session.observe(ErrorRaised(where, scrub(message), scrub(hint)))
-
-
-def _tell_trouble(session: Session, trouble: Trouble) -> None:
-    _tell(session, trouble.what, f"not ended in order: {trouble.message}", trouble.hint)
-
-
-def _unforeseen(bug: BaseException) -> GloveboxError | None:
-    """Return the failure that a bug is; None where the run was only cancelled from outside."""
-    if isinstance(bug, anyio.get_cancelled_exc_class()):
-        return None
-    # Without its words, which could hold a value.
-    return GloveboxError(
-        f"internal error: {type(bug).__name__}",
-        hint="this is a bug; GLOVEBOX_DEBUG=1 prints where, please report that",
-    )
-
-
 def _status(
-    result: RunResult | None, error: GloveboxError | None, got: _Signal
+    result: RunResult | None, error: GloveboxError | None, got: Signal
 ) -> tuple[RunStatus, int]:
     if error is not None:
         return "failed", error.exit_code
@@ -199,28 +160,3 @@ def _status(
             "interrupted"
         ]
     return result.status, EXIT_CODES[result.status]
-
-
-@asynccontextmanager
-async def _stoppable() -> AsyncIterator[tuple[anyio.CancelScope, _Signal]]:
-    """Give a scope that SIGINT, SIGTERM and SIGHUP cancel, and which of them came."""
-    scope, got = anyio.CancelScope(), _Signal()
-
-    async def watch() -> None:
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
-            async for number in signals:
-                got.number = number
-                scope.cancel()
-
-    failure: GloveboxError | None = None
-    async with anyio.create_task_group() as group:
-        group.start_soon(watch)
-        try:
-            yield scope, got
-        except GloveboxError as error:
-            # Raised below: out of a task group it would come wrapped in another kind.
-            failure = error
-        finally:
-            group.cancel_scope.cancel()
-    if failure is not None:
-        raise failure

@@ -11,18 +11,18 @@ from orchestrator.config.settings import ApprovalsSettings
 from orchestrator.harness.closing import Closing
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import govern
-from orchestrator.harness.joining import joinable
-from orchestrator.harness.options import NO_MODEL, RunOptions
-from orchestrator.harness.person import PersonalAccess
-from orchestrator.harness.record import Record, open_record
-from orchestrator.harness.room import Room, open_room
-from orchestrator.harness.session import (
+from orchestrator.harness.ground import (
     begin_record,
     output_filter,
     signed_in_time,
     tell_warnings,
     told_closing,
 )
+from orchestrator.harness.joining import joinable
+from orchestrator.harness.options import NO_MODEL, RunOptions
+from orchestrator.harness.person import PersonalAccess
+from orchestrator.harness.record import Record, open_record
+from orchestrator.harness.room import Room, open_room
 from orchestrator.schema.event import RunStatus
 from orchestrator.schema.ids import SessionId
 
