@@ -1,0 +1,1 @@
+"""Package hosts of a session's image, and the packages that policy has put on it beforehand."""
