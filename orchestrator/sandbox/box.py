@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
@@ -11,10 +12,17 @@ import anyio
 from orchestrator.errors import BoxError
 from orchestrator.sandbox.calls import Call, Calls
 from orchestrator.sandbox.container_spec import MASKED, READ_ONLY
-from orchestrator.sandbox.driver import BoxSpec, BoxStream, OnOutput, PathRefusedError
+from orchestrator.sandbox.driver import (
+    BoxSpec,
+    BoxStream,
+    OnOutput,
+    Outside,
+    PathRefusedError,
+)
 from orchestrator.sandbox.frames import MAX_MESSAGE
 from orchestrator.sandbox.posture import posture_of
 from orchestrator.sandbox.results import Findings
+from orchestrator.sandbox.way_environment import way_environment
 from orchestrator.schema.exec_record import OnExecs
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import Posture
@@ -28,6 +36,8 @@ from orchestrator.schema.request import (
     to_wire,
 )
 from orchestrator.schema.stream import StreamTarget
+from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.schema.way_out import WayOut
 
 FILE_TIME_S = 30.0
 """The server's own limit for a file request."""
@@ -104,6 +114,40 @@ class Box:
             await stream.close()
             raise
         return stream
+
+    @asynccontextmanager
+    async def let_out(self, way: WayOut, outside: Outside) -> AsyncIterator[None]:
+        """Give connections of programs in the box to ``outside`` while the context is entered."""
+        departures = self._calls.departures
+        if departures.is_open:
+            raise RuntimeError("let_out() is entered already")
+        departures.open(outside)
+        try:
+            await self._tell_way(
+                {
+                    "certificates": way.certificates,
+                    "proxy_port": way.proxy_port,
+                    "model_port": way.model_port,
+                    "transparent_ports": way.transparent_ports,
+                    "environment": way_environment(way, self._spec.environment),
+                }
+            )
+            yield
+        finally:
+            with anyio.CancelScope(shield=True):
+                await departures.close()
+                # What is gone lets nothing out.
+                with suppress(BoxError):
+                    await self._tell_way(None)
+
+    async def _tell_way(self, way: Mapping[str, object] | None) -> None:
+        body = {"kind": "let_out", "way": way}
+        outcome = await self._call(body, on_output=None, seconds=FILE_TIME_S)
+        if outcome.error is not None:
+            raise BoxError(
+                f"box: nothing can be let out of it ({escape_terminal(outcome.error)})",
+                hint="what runs in the box may have taken the port; start the session anew",
+            )
 
     async def _call(
         self,

@@ -8,8 +8,10 @@ from typing import Any
 import anyio
 
 from orchestrator.errors import BoxError
+from orchestrator.sandbox.departures import Departures
 from orchestrator.sandbox.driver import OnOutput
 from orchestrator.sandbox.frames import (
+    BOX_NUMBERS,
     CANCEL,
     CREDIT,
     EXECS,
@@ -113,6 +115,7 @@ class Calls:
         self._open: dict[int, Call | OpenedStream] = {}
         self._watched: dict[int, OnExecs] = {}
         """Who hears what a call's command starts, after its outcome too."""
+        self.departures = Departures()
         self.latest = latest
         self.failure: BoxError | None = None
 
@@ -164,6 +167,9 @@ class Calls:
         if frame.kind == EXECS:
             self._take_execs(frame)
             return
+        if frame.call >= BOX_NUMBERS and self._link is not None:
+            self.departures.take(frame, self._link.send)
+            return
         call = self._open.get(frame.call)
         if call is None:
             raise BoxError(f"box: answered call {frame.call}, which is not open")
@@ -213,6 +219,7 @@ class Calls:
         waiting, self._open = list(self._open.values()), {}
         for call in waiting:
             call.fail(self.failure)
+        self.departures.fail(self.failure)
 
     def _usable(self) -> Link:
         """Return the connection, with a new number taken."""

@@ -23,6 +23,7 @@ from orchestrator.sandbox.driver import (
 )
 from orchestrator.sandbox.pieces import Pieces
 from orchestrator.sandbox.scripted import Reply
+from orchestrator.sandbox.way_conformance import LEAVE, check_failure, check_open, expect
 from orchestrator.schema.exec_record import ExecReport
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import CONTROLS
@@ -56,6 +57,7 @@ COMMANDS = {
     "sleep 30": Reply(seconds=30.0),
     "cat": Reply(echoes=True, execs=(("cat",),)),
     "echo ready; cat": Reply("ready\n", echoes=True),
+    LEAVE: Reply(leaves=b"hello\n"),
 }
 
 
@@ -80,12 +82,6 @@ class Subject:
     def path(self, name: str) -> str:
         """Return the path of a name in the workspace."""
         return f"{self.spec.workdir}/{name}"
-
-
-def expect(found: object, wanted: object, what: str) -> None:
-    """Raise where what was found is not what is wanted."""
-    if found != wanted:
-        raise AssertionError(f"{what}: expected {wanted!r}, got {found!r}")
 
 
 async def read_all(stream: BoxStream) -> bytes:
@@ -284,6 +280,16 @@ async def check_no_server(subject: Subject) -> None:
     raise AssertionError("a port without a server was opened")
 
 
+async def check_way_out(subject: Subject) -> None:
+    """Programs reach who is outside while there is somebody, and nobody else does."""
+    await check_open(subject.box, subject.spec.workdir)
+
+
+async def check_way_out_failure(subject: Subject) -> None:
+    """A connection that fails outside harms no other."""
+    await check_failure(subject.box, subject.spec.workdir)
+
+
 async def check_end(subject: Subject) -> None:
     """After ``stop`` every call and stream raises BoxError; a second ``stop`` does nothing."""
     stream = await subject.terminal("cat")
@@ -335,5 +341,7 @@ CHECKS: tuple[Check, ...] = (
     check_hang_up,
     check_pipes,
     check_no_server,
+    check_way_out,
+    check_way_out_failure,
     check_end,
 )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -17,7 +18,7 @@ from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import Posture
 from orchestrator.schema.request import FileRequest, Request
 from orchestrator.schema.stream import StreamEnd, StreamTarget, TerminalSize
-from orchestrator.schema.way_out import Incoming
+from orchestrator.schema.way_out import Incoming, WayOut
 
 OnOutput = Callable[[str], None]
 """Called with each piece of a running command's output, decoded, in order."""
@@ -147,7 +148,12 @@ class Outside(Protocol):
     """What is at the host's end of the way out: a proxy, or a scripted stand-in."""
 
     async def serve(self, incoming: Incoming, stream: BoxStream) -> None:
-        """Serve one connection of a program in the box until it is over, and close it."""
+        """Serve one connection of a program in the box until it is over, and close it.
+
+        The stream's ``receive`` and ``send`` raise ConnectionResetError where the program or the
+        box is gone. ``close`` after a last word is an end in order, without one the program sees
+        the connection break. What this raises ends the one connection.
+        """
         ...
 
     async def knows(self, name: str, caller: Caller | None) -> bool:
@@ -155,7 +161,19 @@ class Outside(Protocol):
         ...
 
 
-class RunningBox(Executor, StreamOpener, Protocol):
+class WayOpener(Protocol):
+    """A running box out of which something may be let."""
+
+    def let_out(self, way: WayOut, outside: Outside) -> AbstractAsyncContextManager[None]:
+        """Give connections of programs in the box to ``outside`` while the context is entered.
+
+        Programs that start from then on are told by their variables. Enter it before the first
+        command, as a program may take a port; BoxError where one did. One context at a time.
+        """
+        ...
+
+
+class RunningBox(Executor, StreamOpener, WayOpener, Protocol):
     """What a started box can do."""
 
 

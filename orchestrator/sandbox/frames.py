@@ -19,6 +19,8 @@ MAX_HELD = 4 * MAX_MESSAGE
 """Bytes of unfinished messages together."""
 MAX_CALLS = 256
 """Calls at one time."""
+MAX_OUT = 512
+"""Connections to the outside that programs in one box may have at one time."""
 
 HELLO = 1
 READY = 2

@@ -13,7 +13,7 @@ from orchestrator.errors import BoxError
 from orchestrator.sandbox.container_spec import HOME, SOCKET_MOUNT, writable_places
 from orchestrator.sandbox.driver import BoxSpec
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the wire and of the hello; host and image must have the same."""
 SPILL_DIRECTORY = "/tmp/.glovebox-spill"  # noqa: S108 - in the box
 OUTPUT_LIMIT = 128 * 1024 * 1024
@@ -40,7 +40,7 @@ class Ready(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
 
-    version: Literal[3]
+    version: Literal[4]
     transport: Literal["socket", "stdio"]
     problem: Annotated[str, StringConstraints(max_length=4096)] | None
     """Why it could not reach the socket, where there was one."""

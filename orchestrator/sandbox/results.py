@@ -135,6 +135,10 @@ class _Stream(_Answer):
     reason: Line | None = None
 
 
+class _LetOut(_Answer):
+    pass
+
+
 class MountSeen(_Answer):
     """One mount as the box sees it; options and propagation separated by commas."""
 
@@ -238,6 +242,7 @@ _DATA: dict[str, TypeAdapter[Any]] = {
     "resolve": TypeAdapter(_Resolve),
     "probe": TypeAdapter(Findings),
     "stream": TypeAdapter(_Stream),
+    "let_out": TypeAdapter(_LetOut),
 }
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 
 import anyio
@@ -18,18 +19,21 @@ from orchestrator.sandbox.driver import (
     BoxSpec,
     BoxStream,
     OnOutput,
+    Outside,
     PathRefusedError,
     StreamRefusedError,
 )
 from orchestrator.sandbox.scripted_files import MemoryFiles
 from orchestrator.sandbox.scripted_processes import MemoryProcesses
 from orchestrator.sandbox.scripted_stream import ScriptedStream
+from orchestrator.sandbox.scripted_way import ScriptedWay
 from orchestrator.schema.exec_record import ExecReport, ExecSeen, OnExecs
 from orchestrator.schema.ids import Digest, SessionId, digest_of
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.posture import CONTROLS, Posture
 from orchestrator.schema.request import ExecRequest, FileRequest, ProcessStart, Request
 from orchestrator.schema.stream import ProgramTarget, StreamTarget, TcpTarget
+from orchestrator.schema.way_out import WayOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,8 @@ class Reply:
     """Arguments of the programs that it starts, the program's name first."""
     echoes: bool = False
     """On a terminal or in the background: gives back what is typed, and ends at Ctrl-D."""
+    leaves: bytes = b""
+    """Sent to the way out's proxy; what comes back is added to its output. Fails while it is shut."""
 
 
 def exec_outcome(output: str = "", exit_code: int | None = 0, **more: object) -> Outcome:
@@ -104,6 +110,8 @@ class ScriptedBox:
         self._stopped = False
         self.requests: list[Request] = []
         self.streams: list[ScriptedStream] = []
+        self.way_out = ScriptedWay()
+        """Where tests play the programs that want to leave the box."""
 
     @property
     def files(self) -> dict[str, str]:
@@ -171,6 +179,11 @@ class ScriptedBox:
         self.streams.append(stream)
         return stream
 
+    def let_out(self, way: WayOut, outside: Outside) -> AbstractAsyncContextManager[None]:
+        """Give what ``way_out`` is made to play to ``outside`` while the context is entered."""
+        self._check_running()
+        return self.way_out.open(way, outside)
+
     def stop(self) -> None:
         """Fail every later call, and every stream."""
         self._stopped = True
@@ -183,12 +196,17 @@ class ScriptedBox:
         reply = self._reply(request.command)
         if on_execs is not None and on_execs(_report(reply)):
             return exec_outcome(exit_code=None, signal=9, limit="policy")
+        try:
+            answer = await self.way_out.converse(reply.leaves) if reply.leaves else b""
+        except OSError as err:
+            return exec_outcome(f"{err}\n", exit_code=1)
+        output = reply.output + answer.decode("utf-8", "replace")
         await anyio.sleep(min(reply.seconds, request.timeout_s))
         if reply.seconds > request.timeout_s:
             return exec_outcome(exit_code=None, signal=15, timed_out=True)
-        if on_output is not None and reply.output:
-            on_output(reply.output)
-        return exec_outcome(reply.output, reply.exit_code)
+        if on_output is not None and output:
+            on_output(output)
+        return exec_outcome(output, reply.exit_code)
 
     def _reply(self, command: str) -> Reply:
         reply = self._commands.get(command)

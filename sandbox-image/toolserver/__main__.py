@@ -25,7 +25,7 @@ from spare import reserve_descriptors
 if TYPE_CHECKING:
     from frames import Frame
 
-VERSION = 3
+VERSION = 4
 """Of the wire and of the hello; host and image must have the same."""
 SILENCE_SECONDS = 4.0
 """Without a word of the host after which it counts as dead or stopped.

@@ -15,9 +15,11 @@ when one is mounted and over stdio otherwise:
 - the socket's first frame is TOKEN, the secret that came in over stdio.
 
 A stream carries bytes both ways under a number like a call's; the host counts from 1, the box from
-``BOX_NUMBERS``, so that either may open one (this server opens none).
+``BOX_NUMBERS``, so that either may open one. The host opens what leads into the box, to a terminal
+or a port; the box what leads out of it, once the host asked for that (``let_out``).
 
-- whoever opens it: OPEN (JSON ``{"to": …, "credit": n}``), at last CANCEL to have it ended.
+- whoever opens it: OPEN (JSON ``{"to": …, "credit": n}``, or ``from`` in place of ``to``), at last
+  CANCEL to have it ended.
 - the other end: CREDIT once it is open, and exactly one RESULT (JSON), after which the number is
   done; what is still on its way to it is dropped. A RESULT without CREDIT is a refusal.
 - both: DATA within the other's credit, CREDIT as they read, END once: no more DATA from here.

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import heapq
 import os
-import select
 import signal
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from descriptors import Descriptors
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from descriptors import Handler, OnExit
 
-    Handler = Callable[[], None]
-    OnExit = Callable[[int], None]
-
-READABLE = select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR
-WRITABLE = select.EPOLLOUT | select.EPOLLHUP | select.EPOLLERR
 MAX_CANCELLED = 256
 """Timers that are kept after they were cancelled; each command makes and cancels one."""
 
@@ -29,13 +25,11 @@ class Timer(NamedTuple):
     handler: Handler
 
 
-class Loop:
+class Loop(Descriptors):
     """Waits for whatever comes first and calls who asked for it."""
 
     def __init__(self) -> None:
-        self._poll = select.epoll()
-        self._readers: dict[int, Handler] = {}
-        self._writers: dict[int, Handler] = {}
+        super().__init__()
         self._timers: list[Timer] = []
         self._pending: set[int] = set()
         self._number = 0
@@ -43,17 +37,8 @@ class Loop:
         self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, _ignore)
-        self._readers[self._wake] = self._drain_wakeups
-        self._poll.register(self._wake, select.EPOLLIN)
+        self.on_readable(self._wake, self._drain_wakeups)
         self._stopped = False
-
-    def on_readable(self, fd: int, handler: Handler | None) -> None:
-        """Call ``handler`` whenever ``fd`` can be read; None stops that."""
-        self._change(fd, self._readers, handler)
-
-    def on_writable(self, fd: int, handler: Handler | None) -> None:
-        """Call ``handler`` whenever ``fd`` can be written; None stops that."""
-        self._change(fd, self._writers, handler)
 
     def after(self, seconds: float, handler: Handler) -> int:
         """Call ``handler`` once, later; returns a number for ``cancel``."""
@@ -83,13 +68,7 @@ class Loop:
     def run(self) -> None:
         """Serve until stopped. Descriptors go first: a late timer must not outrun a heartbeat."""
         while not self._stopped:
-            for fd, events in self._poll.poll(self._wait_seconds()):
-                # A handler may have dropped a descriptor that is still in this batch, and a new
-                # one may have its number: handlers take a vain call.
-                if events & READABLE and fd in self._readers:
-                    self._readers[fd]()
-                if events & WRITABLE and fd in self._writers:
-                    self._writers[fd]()
+            self.call_ready(self._wait_seconds())
             self.reap()
             self._fire()
 
@@ -105,26 +84,6 @@ class Loop:
             handler = self._children.pop(pid, None)
             if handler is not None:
                 handler(status)
-
-    def _change(self, fd: int, table: dict[int, Handler], handler: Handler | None) -> None:
-        before = self._mask(fd)
-        if handler is None:
-            table.pop(fd, None)
-        else:
-            table[fd] = handler
-        mask = self._mask(fd)
-        if mask == before:
-            return
-        if not mask:
-            self._poll.unregister(fd)
-        elif before:
-            self._poll.modify(fd, mask)
-        else:
-            self._poll.register(fd, mask)
-
-    def _mask(self, fd: int) -> int:
-        reading = READABLE if fd in self._readers else 0
-        return reading | (select.EPOLLOUT if fd in self._writers else 0)
 
     def _wait_seconds(self) -> float | None:
         if not self._timers:

@@ -12,7 +12,7 @@ import cgroup
 import operations
 import tree
 from command import Command, Order
-from frames import CANCEL, CREDIT, OPEN, REQUEST, RESULT, STOP, U32
+from frames import BOX_NUMBERS, CANCEL, CREDIT, OPEN, REQUEST, RESULT, STOP, U32
 from messages import answer_bytes, parse_request
 from privilege import as_command
 from running import NO_PROCESS
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from processes import Processes
     from running import Running
     from streams import Streams
+    from way_out import WayOut
 
 MOST_COMMANDS = 64
 """At a time; fewer where the box may have few processes, since each needs some."""
@@ -57,6 +58,9 @@ class Server:
         self._watch = Watch(loop, config, self._running)
         self._refill_planned = False
         self._streams: Streams | None = None
+        self._way_out: WayOut | None = None
+        self._closed_environment = dict(config.environment)
+        """Of commands while nothing is let out."""
 
     def serve(self, link: Link) -> None:
         """Answer what comes on this link."""
@@ -69,9 +73,8 @@ class Server:
         """Act on one message of the host."""
         if frame.kind == STOP:
             self._stop(frame.call)
-        elif frame.kind == OPEN or (self._streams is not None and frame.call in self._streams):
-            self._latest = max(self._latest, frame.call)
-            self._stream_table().take(frame, self._lowest)
+        elif self._is_streams(frame):
+            self._take_for_stream(frame)
         elif frame.kind == REQUEST:
             self._latest = max(self._latest, frame.call)
             request = parse_request(frame.payload)
@@ -93,6 +96,18 @@ class Server:
                 self._processes.credit(frame.call, U32.unpack(frame.payload)[0])
             elif frame.kind == CANCEL:
                 self._processes.cancel(frame.call)
+
+    def _is_streams(self, frame: Frame) -> bool:
+        if frame.kind == OPEN or frame.call >= BOX_NUMBERS:
+            return True
+        return self._streams is not None and frame.call in self._streams
+
+    def _take_for_stream(self, frame: Frame) -> None:
+        if frame.call < BOX_NUMBERS or frame.kind == OPEN:
+            self._latest = max(self._latest, frame.call)
+            self._stream_table().take(frame, self._lowest)
+        elif self._way_out is not None:
+            self._way_out.take(frame)
 
     def _stop(self, call: int) -> None:
         """End everything that a call started, what outlived it too."""
@@ -240,6 +255,8 @@ class Server:
                 with as_command(self._config):
                     path = operations.resolve(request["request"], self._config)
                 self._answer(call, {"data": {"path": path}})
+            elif request.get("kind") == "let_out":
+                self._let_out(call, request["way"])
             elif str(request.get("kind")).startswith("process_"):
                 self._use_process(call, request)
             else:
@@ -254,6 +271,29 @@ class Server:
             # The traceback module takes longer to load than most of the server.
             sys.__excepthook__(*sys.exc_info())
             self._answer(call, {"error": f"{type(err).__name__}: {err}", "code": "failed"})
+
+    def _let_out(self, call: int, way: dict[str, Any] | None) -> None:
+        """Open the way out, or with None close it; commands are told by their variables."""
+        if self._way_out is None:
+            self._way_out = importlib.import_module("way_out").WayOut(self._loop)
+        environment = self._closed_environment
+        try:
+            if way is None:
+                self._way_out.end()
+            else:
+                self._way_out.begin(way, self._link)
+                environment = environment | way["environment"]
+        except OSError as err:
+            self._answer(call, {"error": err.strerror or str(err), "code": "unavailable"})
+            return
+        self._config.environment.clear()
+        self._config.environment.update(environment)
+        # The one that waits has the variables of before.
+        spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.discard()
+        self._refill()
+        self._answer(call, {"data": {}})
 
     def _use_process(self, call: int, request: dict[str, Any]) -> None:
         if self._processes is None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from frames import Frame
     from link import Link
     from loop import Loop
+    from side_loop import SideLoop
 
 READ_SIZE = 65_536
 
@@ -21,11 +22,14 @@ READ_SIZE = 65_536
 class Stream:
     """What a terminal and a connection have in common; ``on_end`` is called after the RESULT."""
 
+    window = WINDOW
+    """Bytes that the host may send ahead."""
+
     def __init__(
-        self, loop: Loop, link: Link, number: int, *, on_end: Callable[[int], None]
+        self, loop: Loop | SideLoop, link: Link, number: int, *, on_end: Callable[[int], None]
     ) -> None:
         self.number = number
-        self._loop = loop
+        self._waits = loop
         self._link = link
         self._on_end = on_end
         self._fd = -1
@@ -41,7 +45,7 @@ class Stream:
         """Act on one message of the host."""
         if frame.kind == DATA:
             self._pending += frame.payload
-            if len(self._pending) > WINDOW:
+            if len(self._pending) > self.window:
                 self.finish({"error": "the host sent more than it was allowed", "code": "invalid"})
             else:
                 self._write()
@@ -72,22 +76,26 @@ class Stream:
     def begin(self, fd: int) -> None:
         """Tell the host that it is open, and carry bytes from now on."""
         self._fd = fd
-        self._link.send(self.number, CREDIT, U32.pack(WINDOW))
+        self._link.send(self.number, CREDIT, U32.pack(self.window))
         self._listen(True)
 
     def finish(self, result: dict[str, Any]) -> None:
         """Send the one RESULT and let go of everything."""
         if self._done:
             return
+        self.let_go()
+        self._link.send(self.number, RESULT, json.dumps(result).encode())
+        self._on_end(self.number)
+
+    def let_go(self) -> None:
+        """Carry nothing any more, and close what is open."""
         self._done = True
         if self._fd >= 0:
             self._listen(False)
         if self.sink >= 0:
-            self._loop.on_writable(self.sink, None)
+            self._waits.on_writable(self.sink, None)
         self.release()
         self._fd = -1
-        self._link.send(self.number, RESULT, json.dumps(result).encode())
-        self._on_end(self.number)
 
     @property
     def sink(self) -> int:
@@ -109,10 +117,13 @@ class Stream:
     def input_ended(self) -> None:
         """Act on the host's last word, once all before it was written."""
 
+    def input_refused(self) -> None:
+        """Act on being told that nobody takes what the host sends."""
+
     def _listen(self, listening: bool) -> None:
         if listening != self._reading:
             self._reading = listening
-            self._loop.on_readable(self._fd, self._read if listening else None)
+            self._waits.on_readable(self._fd, self._read if listening else None)
 
     def _read(self) -> None:
         if self._done:
@@ -142,21 +153,24 @@ class Stream:
             try:
                 count = os.write(self.sink, self._pending[:READ_SIZE])
             except BlockingIOError:
-                self._loop.on_writable(self.sink, self._write)
+                self._waits.on_writable(self.sink, self._write)
                 return
             except OSError:
                 # Nobody takes it any more; that the stream is over is told by its other half.
                 count = len(self._pending)
+                self.input_refused()
+                if self._fd < 0:
+                    return
             del self._pending[:count]
             self._pay(count)
         if self.sink >= 0:
-            self._loop.on_writable(self.sink, None)
+            self._waits.on_writable(self.sink, None)
         if self._host_said_last:
             self._host_said_last = False
             self.input_ended()
 
     def _pay(self, count: int) -> None:
         self._taken += count
-        if self._taken > WINDOW // 2:
+        if self._taken > self.window // 2:
             self._link.send(self.number, CREDIT, U32.pack(self._taken))
             self._taken = 0

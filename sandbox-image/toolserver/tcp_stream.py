@@ -26,7 +26,7 @@ class TcpStream(Stream):
         self._config = config
         self._port = port
         self._ways = list(LOOPBACK)
-        self._timer = self._loop.after(CONNECT_SECONDS, lambda: self._give_up("it took too long"))
+        self._timer = self._waits.after(CONNECT_SECONDS, lambda: self._give_up("it took too long"))
         self._reason = ""
         self._socket: socket.socket | None = None
         self._input_over = False
@@ -37,7 +37,7 @@ class TcpStream(Stream):
 
     def release(self) -> None:
         """Close the connection."""
-        self._loop.cancel(self._timer)
+        self._waits.cancel(self._timer)
         self._drop()
 
     def output_ended(self) -> None:
@@ -69,7 +69,7 @@ class TcpStream(Stream):
                 trying.setblocking(False)
                 trying.connect((address, self._port))
         except BlockingIOError:
-            self._loop.on_writable(trying.fileno(), self._connected)
+            self._waits.on_writable(trying.fileno(), self._connected)
         except OSError as err:
             self._reason = self._reason or _words(err.errno)
             self._try_next()
@@ -79,20 +79,20 @@ class TcpStream(Stream):
     def _connected(self) -> None:
         if self._socket is None:
             return
-        self._loop.on_writable(self._socket.fileno(), None)
+        self._waits.on_writable(self._socket.fileno(), None)
         problem = self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if problem:
             self._reason = self._reason or _words(problem)
             self._try_next()
             return
-        self._loop.cancel(self._timer)
+        self._waits.cancel(self._timer)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.begin(self._socket.fileno())
         self._write()
 
     def _drop(self) -> None:
         if self._socket is not None:
-            self._loop.on_writable(self._socket.fileno(), None)
+            self._waits.on_writable(self._socket.fileno(), None)
             self._socket.close()
             self._socket = None
 

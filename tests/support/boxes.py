@@ -99,19 +99,20 @@ config = Config("/workspace", "/home/agent", "/tmp/.glovebox-spill", (), ("/work
 Play = Callable[[Scene], Awaitable[T]]
 
 
+@dataclass
 class Stage:
     """Plays scenes in real boxes."""
 
-    def __init__(self, engine: Engine, image: str, runtime: Path) -> None:
-        self.engine = engine
-        self.image = image
-        self.runtime = runtime
+    engine: Engine
+    image: str
+    runtime: Path
+    sockets: bool = True
 
     def play(self, scene: Play[T], **changes: Any) -> T:
         """Start a box, play one scene in it, end it."""
 
         async def whole() -> T:
-            lifecycle = DockerLifecycle(self.engine, runtime=self.runtime)
+            lifecycle = DockerLifecycle(self.engine, runtime=self.runtime, sockets=self.sockets)
             spec = small_spec(self.image, **changes)
             try:
                 box = await lifecycle.start(spec)

@@ -187,9 +187,9 @@ def test_stream_is_forgotten_after_its_result(calls):
         calls.take(Frame(1, DATA, b"x"))
 
 
-def test_box_opens_no_stream(calls):
-    """Nobody here takes one."""
-    with pytest.raises(BoxError, match="not open"):
+def test_box_opens_no_stream_of_its_own_accord(calls):
+    """Nothing is let out unless the host asked for it."""
+    with pytest.raises(BoxError, match="not its to open"):
         calls.take(Frame(BOX_NUMBERS, OPEN, b"{}"))
 
 

@@ -16,8 +16,8 @@ from orchestrator.sandbox.heart import Heart
 from orchestrator.sandbox.runtime_dir import SocketDirectory
 from orchestrator.sandbox.scripted import exec_outcome
 
-READY_STDIO = b'{"version": 3, "transport": "stdio", "problem": null}'
-READY_SOCKET = b'{"version": 3, "transport": "socket", "problem": null}'
+READY_STDIO = b'{"version": 4, "transport": "stdio", "problem": null}'
+READY_SOCKET = b'{"version": 4, "transport": "socket", "problem": null}'
 ANSWER = json.dumps({"data": dict(exec_outcome("hi\n").data)}).encode()
 
 

@@ -68,7 +68,7 @@ def test_locale_is_utf_8_at_little_cost(image, kept):
 
 def test_ready_is_understood():
     """The answer tells how calls go."""
-    ready = parse_ready(b'{"version": 3, "transport": "socket", "problem": null}')
+    ready = parse_ready(b'{"version": 4, "transport": "socket", "problem": null}')
 
     assert ready.transport == "socket"
 
@@ -79,13 +79,13 @@ def test_ready_is_understood():
         b"",
         b"{}",
         b'{"version": 1, "transport": "socket", "problem": null}',
-        b'{"version": 3, "transport": "pigeon", "problem": null}',
-        b'{"version": 3, "transport": "stdio", "problem": 5}',
+        b'{"version": 4, "transport": "pigeon", "problem": null}',
+        b'{"version": 4, "transport": "stdio", "problem": 5}',
     ],
 )
 def test_other_answer_is_refused_with_a_way_out(payload):
     """An old image is the likely reason, and the hint says what to do."""
-    with pytest.raises(BoxError, match="version 3") as caught:
+    with pytest.raises(BoxError, match="version 4") as caught:
         parse_ready(payload)
 
     assert "image build" in caught.value.hint

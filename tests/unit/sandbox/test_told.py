@@ -12,7 +12,7 @@ VERSION = {
     ]
 }
 IMAGE = ImageConfig(volumes=("/data/", "srv"))
-READY = Ready(version=3, transport="stdio", problem="no socket")
+READY = Ready(version=4, transport="stdio", problem="no socket")
 
 
 def info(**more):

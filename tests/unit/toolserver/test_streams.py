@@ -4,13 +4,15 @@ import json
 
 import anyio
 import pytest
+from frames import BOX_NUMBERS, OPEN, RESULT, Frame
+from loop import Loop
+from streams import Streams
 
 from orchestrator.sandbox.driver import StreamRefusedError
-from orchestrator.sandbox.frames import BOX_NUMBERS, OPEN
 from orchestrator.sandbox.streams import OpenedStream
 from orchestrator.schema.stream import TerminalSize, TerminalTarget
 
-pytestmark = pytest.mark.docker
+docker = pytest.mark.docker
 
 
 async def opened(scene, number, body):
@@ -23,6 +25,7 @@ async def opened(scene, number, body):
     return str(caught.value)
 
 
+@docker
 @pytest.mark.parametrize(
     ("body", "words"),
     [
@@ -44,16 +47,24 @@ def test_request_of_another_shape_is_refused(stage, body, words):
     assert following == "next\n"
 
 
-def test_number_of_the_boxs_own_is_refused(stage):
-    """They are kept for streams that the box will open."""
+def test_number_of_the_boxs_own_is_refused():
+    """They are kept for streams that the box opens."""
+    sent = []
 
-    async def scene(scene):
-        body = json.dumps({"to": {"tcp": 9}, "credit": 1}).encode()
-        return await opened(scene, BOX_NUMBERS, body)
+    class Link:
+        def send(self, *frame):
+            sent.append(frame)
 
-    assert "not the host's" in stage.play(scene)
+    streams = Streams(Loop(), None, Link(), watch=None, witness=None)
+    body = json.dumps({"to": {"tcp": 9}, "credit": 1}).encode()
+    streams.take(Frame(BOX_NUMBERS, OPEN, body), lambda: 0)
+
+    [(number, kind, payload)] = sent
+    assert (number, kind) == (BOX_NUMBERS, RESULT)
+    assert "not the host's" in json.loads(payload)["error"]
 
 
+@docker
 def test_terminals_are_bounded(stage):
     """Each holds a pseudo-terminal and processes; the refusal says what to do."""
 
