@@ -36,6 +36,12 @@ class Asked:
     body: Any
 
 
+class _Listening(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 512
+    """As many may knock at once; the usual five lose connections."""
+
+
 class ModelServer:
     """Answers requests in order from a list; the last answer is repeated."""
 
@@ -44,8 +50,7 @@ class ModelServer:
         self.asked: list[Asked] = []
         self.closing = threading.Event()
         handler = type("Handler", (_Handler,), {"owner": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
+        self._http = _Listening(("127.0.0.1", 0), handler)
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,))
         self._lock = threading.Lock()
 

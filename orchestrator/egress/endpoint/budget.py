@@ -1,0 +1,184 @@
+"""What a session's box may take from models: rate, tokens, money; reserved before a call leaves.
+
+A call holds what it may take at most until its answer is over, so calls beside each other cannot
+pass a limit together. What is held and not used comes back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from anyio import to_thread
+
+from orchestrator.egress.endpoint.day_ledger import DayLedger, DayLimits, DayUse
+from orchestrator.egress.endpoint.refused import RefusedCallError
+from orchestrator.errors import ConfigError
+from orchestrator.policy.box_models import BoxModels
+from orchestrator.schema.message import Usage
+
+_MINUTE_S = 60.0
+_SOON_S = 2
+"""Seconds after which calls beside this one may have given back what they hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Tokens and dollars; None: the price is not known."""
+
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+
+
+@dataclass(slots=True)
+class Hold:
+    """What one call may take; settled once."""
+
+    amount: Amount
+    day: str = ""
+    """The day it is counted to, where days are counted."""
+    settled: bool = False
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a session's box has used."""
+
+    usage: Usage = field(default_factory=Usage)
+    cost_usd: float | None = 0.0
+    """None for good once one call's cost is not known."""
+    known_cost_usd: float = 0.0
+    requests: int = 0
+
+
+class BoxBudget:
+    """One session's account. Not safe between threads: one event loop uses it."""
+
+    def __init__(
+        self,
+        terms: Callable[[], BoxModels],
+        *,
+        day: DayLedger,
+        monotonic: Callable[[], float],
+    ) -> None:
+        """``terms`` gives the limits in force, ``monotonic`` seconds."""
+        self._terms = terms
+        self._day = day
+        self._monotonic = monotonic
+        self._starts: deque[float] = deque()
+        self._held = Amount()
+        self.spent = Spent()
+
+    def admit(self) -> None:
+        """Count a request to the rate; RefusedCallError with 429 where there were too many."""
+        most = self._terms().requests_per_minute
+        now = self._monotonic()
+        while self._starts and now - self._starts[0] >= _MINUTE_S:
+            self._starts.popleft()
+        if most is not None and len(self._starts) >= most:
+            wait = max(1, math.ceil(self._starts[-most] + _MINUTE_S - now))
+            raise RefusedCallError(
+                429,
+                f"more than {most} model requests in a minute; try again in {wait} s",
+                rule="models.box.requests_per_minute",
+                retry_after_s=wait,
+            )
+        self._starts.append(now)
+
+    async def reserve(self, amount: Amount) -> Hold:
+        """Hold what a call may take; RefusedCallError where it does not fit."""
+        self._check("tokens", "tokens", amount.tokens)
+        if amount.cost_usd is not None:
+            self._check("cost_usd", "dollars", amount.cost_usd)
+        self._hold(amount, 1)
+        hold = Hold(amount)
+        terms = self._terms()
+        if terms.limits_days:
+            try:
+                hold.day = await to_thread.run_sync(self._take_of_day, amount, terms)
+            except BaseException:
+                self._hold(amount, -1)
+                raise
+        return hold
+
+    async def settle(self, hold: Hold, usage: Usage, cost_usd: float | None) -> None:
+        """Put what was used in the place of what was held."""
+        if hold.settled:
+            return
+        hold.settled = True
+        self._hold(hold.amount, -1)
+        spent = self.spent
+        spent.requests += 1
+        spent.usage += usage
+        spent.known_cost_usd += cost_usd or 0.0
+        known = spent.cost_usd is not None and cost_usd is not None
+        spent.cost_usd = spent.known_cost_usd if known else None
+        if hold.day:
+            tokens = usage.total - hold.amount.tokens
+            dollars = (cost_usd or 0.0) - (hold.amount.cost_usd or 0.0)
+            await to_thread.run_sync(self._day.correct, hold.day, tokens, dollars)
+
+    def _hold(self, amount: Amount, sign: int) -> None:
+        self._held = Amount(
+            self._held.tokens + sign * amount.tokens,
+            (self._held.cost_usd or 0.0) + sign * (amount.cost_usd or 0.0),
+        )
+
+    def _check(self, key: str, unit: str, wanted: float) -> None:
+        limit: float | None = getattr(self._terms(), key)
+        if limit is None:
+            return
+        tokens = key == "tokens"
+        used = self.spent.usage.total if tokens else self.spent.known_cost_usd
+        held = self._held.tokens if tokens else self._held.cost_usd or 0.0
+        if used + held + wanted <= limit:
+            return
+        left = max(limit - used, 0)
+        if held > 0 and used + wanted <= limit:
+            raise RefusedCallError(
+                429,
+                f"other calls hold what is left of the session's {unit}; try again soon",
+                rule=f"models.box.{key}",
+                retry_after_s=_SOON_S,
+            )
+        raise RefusedCallError(403, _spent_words(key, unit, left, wanted), rule=f"models.box.{key}")
+
+    def _take_of_day(self, amount: Amount, terms: BoxModels) -> str:
+        limits = DayLimits(terms.tokens_per_day, terms.cost_usd_per_day)
+        try:
+            day, over = self._day.take(amount.tokens, amount.cost_usd or 0.0, limits)
+        except (ConfigError, OSError) as error:
+            # Nobody knows what was used today: nothing more is.
+            raise RefusedCallError(
+                403, f"today's model use cannot be counted: {error}", rule="models.box.per_day"
+            ) from error
+        if over is not None:
+            raise _day_is_spent(over, limits, amount)
+        return day
+
+
+def _spent_words(key: str, unit: str, left: float, wanted: float) -> str:
+    shown = (f"{left:,.0f}", f"{wanted:,.0f}") if key == "tokens" else _dollars(left, wanted)
+    return (
+        f"the session's model budget has {shown[0]} {unit} left, and this call may take "
+        f"{shown[1]}. Ask for a shorter answer, or end here: the session's owner sets "
+        f"models.box.{key}"
+    )
+
+
+def _dollars(left: float, wanted: float) -> tuple[str, str]:
+    return f"{left:.4f}", f"{wanted:.4f}"
+
+
+def _day_is_spent(used: DayUse, limits: DayLimits, wanted: Amount) -> RefusedCallError:
+    by_tokens = limits.tokens is not None and used.tokens + wanted.tokens > limits.tokens
+    key = "tokens_per_day" if by_tokens else "cost_usd_per_day"
+    taken = f"{used.tokens:,} tokens" if by_tokens else f"{used.cost_usd:.4f} dollars"
+    return RefusedCallError(
+        403,
+        f"today's model budget has no room for this call: {taken} are used or held. It begins "
+        f"anew at midnight UTC; the session's owner sets models.box.{key}",
+        rule=f"models.box.{key}",
+    )

@@ -1,0 +1,143 @@
+"""One call to a provider: the request out, the answer back as it comes, the usage read beside it.
+
+Every exit leaves a ``Relayed`` that says how far it got: what was used must be counted however a
+call ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import anyio
+import httpx2
+
+from orchestrator.egress.endpoint.clients import timeouts
+from orchestrator.egress.endpoint.connection import ClientConnection, ClientGoneError
+from orchestrator.egress.endpoint.echo import Echoes, EchoScrub, scrub_text
+from orchestrator.egress.endpoint.headers import response_headers
+from orchestrator.egress.endpoint.meter import Meter
+from orchestrator.egress.endpoint.refused import RefusedCallError
+from orchestrator.egress.endpoint.routes import Shape
+from orchestrator.egress.endpoint.upstream import Upstream
+
+CLIENT_GONE = "the client went away"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A request as it goes to a provider."""
+
+    upstream: Upstream
+    shape: Shape
+    method: str
+    url: str
+    headers: Sequence[tuple[str, str]]
+    content: bytes
+    echoes: Echoes
+
+
+@dataclass(slots=True)
+class Relayed:
+    """How far a call got."""
+
+    sent: bool = False
+    """The provider may have taken it."""
+    status: int | None = None
+    meter: Meter | None = None
+    complete: bool = False
+    problem: str = ""
+    refused: RefusedCallError | None = None
+    """What the client is still to be told."""
+
+
+async def relay(
+    order: Order, client: httpx2.AsyncClient, connection: ClientConnection, *, done: Relayed
+) -> None:
+    """Make the call and pass its answer on; a client that goes away ends it at the provider.
+
+    ``done`` is filled in on the way, and holds when this is cancelled too.
+    """
+    async with anyio.create_task_group() as group:
+
+        async def watch() -> None:
+            await connection.gone()
+            done.problem = "" if done.complete else CLIENT_GONE
+            group.cancel_scope.cancel()
+
+        group.start_soon(watch)
+        try:
+            await _pass(order, client, connection, done)
+        except ClientGoneError:
+            done.problem = CLIENT_GONE
+        except httpx2.HTTPError as error:
+            _failed(done, error, order.upstream.name)
+        group.cancel_scope.cancel()
+
+
+async def _pass(
+    order: Order, client: httpx2.AsyncClient, connection: ClientConnection, done: Relayed
+) -> None:
+    request = httpx2.Request(
+        order.method,
+        order.url,
+        headers=list(order.headers),
+        content=order.content,
+        extensions={"timeout": timeouts(order.upstream)},
+    )
+    done.sent = True
+    response = await client.send(request, stream=True)
+    try:
+        done.status = response.status_code
+        if response.is_redirect:
+            done.problem = "redirect"
+            done.refused = RefusedCallError(
+                502,
+                f"provider {order.upstream.name} wants to send this call elsewhere "
+                f"({response.status_code}); no key follows. Its base URL is to be mended on the host",
+            )
+            return
+        events = response.headers.get("content-type", "").startswith("text/event-stream")
+        done.meter = Meter(order.shape, events=events)
+        await connection.start(response.status_code, _scrubbed(response, order.echoes))
+        await _pour(response, connection, order.echoes, done)
+    finally:
+        await response.aclose()
+
+
+async def _pour(
+    response: httpx2.Response, connection: ClientConnection, echoes: Echoes, done: Relayed
+) -> None:
+    scrub = EchoScrub(echoes)
+    async for piece in response.aiter_bytes():
+        await connection.write(scrub.feed(piece))
+        if done.meter is not None:
+            done.meter.feed(piece)
+    if done.meter is not None:
+        done.meter.finish()
+    await connection.write(scrub.flush())
+    # Before the last byte: a client that has it may go at once.
+    done.complete = True
+    await connection.finish()
+
+
+def _scrubbed(response: httpx2.Response, echoes: Echoes) -> list[tuple[str, str]]:
+    return [
+        (name, scrub_text(value, echoes))
+        for name, value in response_headers(response.headers.multi_items())
+    ]
+
+
+def _failed(done: Relayed, error: httpx2.HTTPError, provider: str) -> None:
+    """Note why, by the kind alone: an error's text may repeat addresses and headers."""
+    kind = type(error).__name__
+    done.problem = kind
+    if done.status is None:
+        done.sent = not isinstance(
+            error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout
+        )
+        late = isinstance(error, httpx2.TimeoutException)
+        done.refused = RefusedCallError(
+            504 if late else 502,
+            f"provider {provider}: {'no answer in time' if late else 'no connection'} ({kind})",
+        )

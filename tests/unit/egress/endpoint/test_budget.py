@@ -1,0 +1,118 @@
+"""A session's account."""
+
+import anyio
+import pytest
+
+from orchestrator.egress.endpoint.budget import Amount, BoxBudget
+from orchestrator.egress.endpoint.day_ledger import DayLedger
+from orchestrator.egress.endpoint.refused import RefusedCallError
+from orchestrator.policy.box_models import BoxModels
+from orchestrator.schema.message import Usage
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def budget(tmp_path, *, clock=None, **terms):
+    rules = BoxModels(in_box="allow", allow=(("*",),), **terms)
+    day = DayLedger(tmp_path / "use", day=lambda: "2026-11-30")
+    return BoxBudget(lambda: rules, day=day, monotonic=clock or Clock())
+
+
+def test_rate_says_when_the_next_request_may_come(tmp_path):
+    """Any minute holds so many; the oldest one's end is the wait."""
+    clock = Clock()
+    account = budget(tmp_path, clock=clock, requests_per_minute=2)
+    account.admit()
+    clock.now = 20
+    account.admit()
+    with pytest.raises(RefusedCallError) as caught:
+        account.admit()
+    assert (caught.value.status, caught.value.retry_after_s) == (429, 40)
+    clock.now = 60
+    account.admit()
+
+
+@pytest.mark.parametrize("key", ["tokens", "cost_usd"])
+def test_what_is_held_and_what_is_spent_are_told_apart(tmp_path, key):
+    """Held comes back: try again. Spent does not: end."""
+
+    async def run():
+        account = budget(tmp_path, **{key: 100})
+        hold = await account.reserve(Amount(60, 60.0))
+        with pytest.raises(RefusedCallError) as held:
+            await account.reserve(Amount(60, 60.0))
+        await account.settle(hold, Usage(50), 50.0)
+        with pytest.raises(RefusedCallError) as spent:
+            await account.reserve(Amount(60, 60.0))
+        await account.settle(await account.reserve(Amount(50, 50.0)), Usage(1), 1.0)
+        return held.value, spent.value, account.spent
+
+    held, spent, total = anyio.run(run)
+
+    assert (held.status, held.rule) == (429, f"models.box.{key}")
+    assert (spent.status, spent.rule) == (403, f"models.box.{key}")
+    assert (total.usage, total.cost_usd, total.requests) == (Usage(51), 51.0, 2)
+
+
+def test_settling_twice_counts_once(tmp_path):
+    """However a call ends."""
+
+    async def run():
+        account = budget(tmp_path)
+        hold = await account.reserve(Amount(10, None))
+        await account.settle(hold, Usage(5), None)
+        await account.settle(hold, Usage(5), None)
+        return account.spent
+
+    spent = anyio.run(run)
+    assert (spent.requests, spent.usage, spent.cost_usd) == (1, Usage(5), None)
+
+
+def test_day_is_shared_by_sessions_and_put_right_afterwards(tmp_path):
+    """What one session may take is counted before it leaves."""
+
+    async def run():
+        one, two = (budget(tmp_path, tokens_per_day=100) for _ in range(2))
+        hold = await one.reserve(Amount(80, 0.0))
+        with pytest.raises(RefusedCallError) as caught:
+            await two.reserve(Amount(80, 0.0))
+        await one.settle(hold, Usage(10), 0.0)
+        await two.reserve(Amount(80, 0.0))
+        return caught.value
+
+    refused = anyio.run(run)
+    assert (refused.status, refused.rule) == (403, "models.box.tokens_per_day")
+    assert "midnight UTC" in refused.message
+
+
+def test_day_in_money_names_its_key(tmp_path):
+    """The owner finds what to change."""
+
+    async def run():
+        account = budget(tmp_path, cost_usd_per_day=1)
+        with pytest.raises(RefusedCallError) as caught:
+            await account.reserve(Amount(1, 2.0))
+        return caught.value
+
+    assert anyio.run(run).rule == "models.box.cost_usd_per_day"
+
+
+def test_day_that_cannot_be_counted_refuses_and_holds_nothing(tmp_path):
+    """The count fails closed, and the session's own is as before."""
+    (tmp_path / "use").write_bytes(b"damaged")
+
+    async def run():
+        account = budget(tmp_path, tokens_per_day=100, tokens=100)
+        errors = []
+        for _ in range(2):
+            with pytest.raises(RefusedCallError) as caught:
+                await account.reserve(Amount(80, 0.0))
+            errors.append(caught.value)
+        return errors
+
+    assert [error.status for error in anyio.run(run)] == [403, 403]

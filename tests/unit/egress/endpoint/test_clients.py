@@ -1,0 +1,48 @@
+"""Connections to providers."""
+
+import ssl
+
+import anyio
+import httpx2
+import pytest
+
+from orchestrator.egress.endpoint.clients import open_clients, timeouts
+from tests.support.endpoints import provider
+from tests.support.model_server import Reply, serving
+
+
+def test_own_servers_are_asked_directly():
+    """No proxy of the environment stands between, and time-outs are the provider's."""
+
+    async def run(address):
+        upstream = provider("p", address, "openai-chat", idle_timeout_s=7)
+        async with open_clients(ssl.create_default_context()) as clients:
+            assert clients.of(upstream) is clients.direct
+            assert timeouts(upstream)["read"] == 7
+            return await clients.of(upstream).get(address)
+
+    with serving(Reply(body={})) as server:
+        assert anyio.run(run, server.address).status_code == 200
+
+
+def test_certificate_that_nobody_vouches_for_is_refused():
+    """The host's store decides."""
+
+    async def run():
+        async with open_clients(ssl.create_default_context()) as clients:
+            upstream = provider("p", "https://x.example", "openai-chat")
+            server = await anyio.create_tcp_listener(local_host="127.0.0.1")
+
+            async def end(stream):
+                async with stream:
+                    await stream.receive()
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(server.serve, end)
+                port = server.extra(anyio.abc.SocketAttribute.local_port)
+                with pytest.raises(httpx2.ConnectError):
+                    await clients.of(upstream).get(f"https://127.0.0.1:{port}/")
+                group.cancel_scope.cancel()
+            await server.aclose()
+
+    anyio.run(run)

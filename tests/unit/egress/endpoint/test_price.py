@@ -1,0 +1,32 @@
+"""Costs."""
+
+import pytest
+
+from orchestrator.egress.endpoint.price import FREE, Price
+from orchestrator.schema.message import Usage
+
+USAGE = Usage(1_000_000, 1_000_000, 1_000_000, 1_000_000)
+
+
+def test_cost_is_per_million_tokens():
+    """Each kind by its own price."""
+    assert Price(1, 2, 3, 4).cost(USAGE) == pytest.approx(10)
+
+
+def test_cache_without_a_price_costs_as_input_does():
+    """Rather too much than too little."""
+    assert Price(1, 2).cost(USAGE) == pytest.approx(5)
+
+
+def test_without_a_price_there_is_no_cost():
+    """A guess would be a lie."""
+    assert Price(1).cost(USAGE) is None
+    assert Price().at_most(5, 5) is None
+    assert not Price(1).known
+    assert FREE.known
+    assert FREE.cost(USAGE) == 0
+
+
+def test_most_that_a_call_may_cost_counts_the_dearer_input():
+    """Writing to a cache costs more than plain input."""
+    assert Price(1, 2, 0.1, 1.25).at_most(1_000_000, 1_000_000) == pytest.approx(3.25)
