@@ -22,16 +22,20 @@ from orchestrator.named_file import real_path
 from orchestrator.policy.cases import CaseReport, Failure, load_cases, run_cases
 from orchestrator.policy.compile import load_layer
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.policy.evaluate import evaluate, evaluate_egress, evaluate_tool
+from orchestrator.policy.egress_text import parse_egress
+from orchestrator.policy.evaluate import evaluate, evaluate_tool
 from orchestrator.policy.explain import explain_data, explain_text
 from orchestrator.policy.gather import read_policy_text
 from orchestrator.policy.json_schema import policy_schema
+from orchestrator.policy.judge_egress import EgressRules
 from orchestrator.policy.junit import junit_xml
 from orchestrator.policy.layer import Layer
 from orchestrator.policy.lint import lint_layer
 from orchestrator.policy.load import ProjectText, load_policy, project_layer
 from orchestrator.policy.provenance import layer_facts
 from orchestrator.policy.show import Row, as_data, setting_rows, vote_rows
+from orchestrator.schema.decision import Decision
+from orchestrator.schema.egress import egress_subject
 from orchestrator.schema.request import (
     ExecRequest,
     ProcessInput,
@@ -131,7 +135,11 @@ def explain(
     ] = None,
     egress: Annotated[
         str | None,
-        typer.Option("--request", metavar="'METHOD URL'", help="A request out of the box."),
+        typer.Option(
+            "--request",
+            metavar="'METHOD URL'",
+            help="A request out of the box; or 'CONNECT host:port', or 'LOOKUP host'.",
+        ),
     ] = None,
     cwd: Cwd = "/workspace",
     cd: Project = Path(),
@@ -144,7 +152,7 @@ def explain(
     if egress is not None:
         if any(item is not None for item in (command, read, write, typed_into, tool)):
             raise UsageError("explain: --request stands alone")
-        request, decision = _egress(egress), evaluate_egress()
+        request, decision = _egress(loaded, egress)
     elif tool is not None and (command, read, write, typed_into) == (None,) * 4:
         request, decision = f"any call of {tool}", evaluate_tool(loaded, tool)
     else:
@@ -249,12 +257,14 @@ def _typed(request: Request, typed_into: str, *, cwd: str) -> ProcessInput:
     return ProcessInput("it", text, command=typed_into, cwd=cwd)
 
 
-def _egress(text: str) -> str:
-    """Return a request as it is shown; UsageError for what is none."""
-    method, _, url = text.partition(" ")
-    if not method.isupper() or "://" not in url:
-        raise UsageError(f"explain: --request {text!r}: expected a method and a URL")
-    return f"{method} {url}"
+def _egress(policy: EffectivePolicy, text: str) -> tuple[str, Decision]:
+    """Return a request as it is shown, and the decision on it; UsageError for what is none."""
+    rules = EgressRules(policy)
+    try:
+        request = parse_egress(text, scheme_of=rules.tunnel_scheme)
+    except ValueError as err:
+        raise UsageError(f"explain: --request: {err}") from err
+    return egress_subject(request), rules.judge(request).decision
 
 
 def _in_box(path: str, cwd: str) -> str:

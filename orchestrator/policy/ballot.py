@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Protocol, TypeVar
 
-from orchestrator.policy.layer import Layer
 from orchestrator.schema.decision import STRICTNESS, Decision, Risk
 
 FLOOR = "floor"
@@ -15,9 +15,21 @@ _MAX_NOTE = 300
 _DEFAULTS = ("default", "tool:default")
 
 
+class Voter(Protocol):
+    """A layer, or the part of one that a question is for."""
+
+    @property
+    def name(self) -> str:
+        """The layer's name."""
+        ...
+
+
+_V = TypeVar("_V", bound=Voter)
+
+
 def poll(
-    layers: Sequence[Layer],
-    votes_of: Callable[[Layer], Sequence[Decision]],
+    layers: Sequence[_V],
+    votes_of: Callable[[_V], Sequence[Decision]],
     *,
     question: str,
     key: str,

@@ -6,8 +6,10 @@ Every row can only tighten. A setting that no layer makes takes the built-in val
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any, TypeVar
 
+from orchestrator.policy.addresses import common_ranges
 from orchestrator.policy.box_models import BoxModels
 from orchestrator.policy.document import Default, Service, Vote, WorkspaceMode
 from orchestrator.policy.effective import (
@@ -212,12 +214,15 @@ def _network(table: _Table) -> NetworkSettings:
     return NetworkSettings(
         default=table.one("network.default", _strictest, "deny"),
         packages=table.common("network.packages", ()),
+        packages_private=table.one("network.packages_private", _ranges_of_all, ()),
         rules=tuple(
             (layer.name, rule)
             for layer, rules in table.given("network.rules")
             for rule in rules
             if layer.name != "project" or rule.effect != "allow"
         ),
+        max_upload=table.one("network.max_upload", min, None),
+        max_download=table.one("network.max_download", min, None),
     )
 
 
@@ -272,6 +277,10 @@ def _strictest(votes: Sequence[Default]) -> Vote:
     """Return the strictest vote; nobody voting means no."""
     counted: list[Vote] = [vote for vote in votes if vote != "delegate"]
     return max(counted, key=STRICTNESS.__getitem__) if counted else "deny"
+
+
+def _ranges_of_all(lists: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(reduce(common_ranges, lists))
 
 
 def _deny_wins(votes: Sequence[str]) -> str:

@@ -13,16 +13,17 @@ from pydantic import BeforeValidator, Field, StringConstraints
 
 from orchestrator.policy.globs import check_relative_glob
 from orchestrator.policy.models_section import Models
+from orchestrator.policy.network_rules import NetworkRule, PrivateRange
 from orchestrator.policy.rules import (
     CommandRule,
     FileRule,
-    NetworkRule,
     PathGlob,
     Section,
     Text,
     Word,
 )
 from orchestrator.policy.units import Duration, Size, parse_duration
+from orchestrator.schema.packages import Ecosystem
 
 Vote = Literal["allow", "ask", "deny"]
 Default = Literal["allow", "ask", "deny", "delegate"]
@@ -219,14 +220,21 @@ class Commands(Section):
 
 
 class Network(Section):
-    """What may leave the box. This version lets nothing out, whatever stands here."""
+    """What may leave the box: by the host's proxy alone, each request judged and recorded."""
 
     default: Default | None = None
-    """Vote on a request that no rule matches."""
-    packages: tuple[Literal["pip", "npm", "apt"], ...] | None = None
-    """Package clients whose own configured hosts may be read from."""
+    """Vote on a request that no rule matches. ``allow`` means public names; what is near, and
+    addresses, still need a rule that names them."""
+    packages: tuple[Ecosystem, ...] | None = None
+    """Package clients whose own configured hosts may be read from, by GET and HEAD."""
+    packages_private: tuple[PrivateRange, ...] | None = None
+    """Address ranges that those hosts may have besides public ones: a mirror in your network."""
     rules: tuple[NetworkRule, ...] | None = None
     """Rules; the strictest that matches wins."""
+    max_upload: Size | None = None
+    """Bytes that all of a session may send."""
+    max_download: Size | None = None
+    """Bytes that all of a session may get."""
 
 
 class Limits(Section):

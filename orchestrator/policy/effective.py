@@ -18,7 +18,7 @@ from orchestrator.policy.box_models import BoxModels
 from orchestrator.policy.document import Control, Vote, WorkspaceMode
 from orchestrator.policy.globs import name_glob
 from orchestrator.policy.layer import BoxPaths, Layer
-from orchestrator.policy.rules import NetworkRule
+from orchestrator.policy.network_rules import NetworkRule
 from orchestrator.policy.yaml_nodes import Place
 from orchestrator.schema.ids import Digest
 
@@ -83,12 +83,18 @@ class WorkspaceSettings:
 
 @dataclass(frozen=True, slots=True)
 class NetworkSettings:
-    """What may leave the box once there is an egress proxy; until then nothing does."""
+    """What may leave the box; ``judge_egress`` says what that comes to for one request."""
 
     default: Vote
     packages: tuple[str, ...]
+    """Clients that every layer with a list names."""
+    packages_private: tuple[str, ...]
+    """Ranges of every layer with a list; a verdict's terms say which hold."""
     rules: tuple[tuple[str, NetworkRule], ...]
     """Each with the name of its layer."""
+    max_upload: int | None
+    """Bytes of the whole session; the smallest of all layers'."""
+    max_download: int | None
 
 
 @dataclass(frozen=True, slots=True)

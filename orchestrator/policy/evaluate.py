@@ -48,17 +48,6 @@ def evaluate_tool(policy: EffectivePolicy, tool: str) -> Decision:
     return count(list(_tool_votes(policy.layers, tool)))
 
 
-def evaluate_egress() -> Decision:
-    """Return the decision on what would leave the box: nothing does, whatever a policy says."""
-    return Decision(
-        effect="deny",
-        rule="no-egress",
-        layer=FLOOR,
-        reason="the box has no network in this version",
-        hint="work from what is in the box",
-    )
-
-
 def _decide(policy: EffectivePolicy, request: Request, *, tool: str, read: Reader) -> Decision:
     layers, box = policy.layers, policy.box
     on_tool = list(_tool_votes(layers, tool))

@@ -14,7 +14,13 @@ from orchestrator.schema.terminal_text import escape_terminal
 _FLOOR_CHANGES = {
     "outside": "no policy widens what file tools may write; files.read_roots adds to what they read",
     "unresolved": "nothing: a path is judged only when it is known where it lands",
-    "no-egress": "nothing in this version",
+    "bad-host": "nothing: what can be read as two hosts is judged as none",
+    "odd-address": "nothing: an address counts in its usual spelling alone",
+    "bad-request": "nothing: no rule lets such a request out",
+    "bad-path": "nothing: a path is judged only when it can be read in all its meanings",
+    "special-name": "a rule in network.rules that names this host itself",
+    "unnamed-address": "a rule in network.rules that names this address itself",
+    "private-address": "`private` in every rule that lets it out; nothing for link-local addresses",
     "gate-error": "nothing in a policy; report it as a bug",
 }
 
@@ -102,6 +108,10 @@ def what_would_change(decision: Decision) -> str:
         )
     if kind == "tool":
         return f"tools.{name} in the {layer} layer"
+    if rule == "default:network":
+        return f"network.default, or a rule in network.rules that matches, in the {layer} layer"
+    if kind == "packages":
+        return f"network.packages in the {layer} layer"
     if kind == "default":
         key = f"files.{name}.default" if name else "commands.default"
         return f"{key}, or a rule that matches, in the {layer} layer"

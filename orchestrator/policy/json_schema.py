@@ -11,7 +11,7 @@ import inspect
 from types import ModuleType
 from typing import Any
 
-from orchestrator.policy import document, models_section, rules
+from orchestrator.policy import document, models_section, network_rules, rules
 from orchestrator.policy.document import PolicyDocument
 
 
@@ -20,7 +20,7 @@ def policy_schema() -> dict[str, Any]:
     schema = PolicyDocument.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     definitions = {**schema["$defs"], "PolicyDocument": schema}
-    for module in (document, models_section, rules):
+    for module in (document, models_section, rules, network_rules):
         for owner, keys in _docstrings(module).items():
             properties = definitions.get(owner, {}).get("properties", {})
             for key, text in keys.items():

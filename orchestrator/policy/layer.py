@@ -122,6 +122,8 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "default": ("commands", "default"),
     "default:read": ("files", "read", "default"),
     "default:write": ("files", "write", "default"),
+    "default:network": ("network", "default"),
+    "packages": ("network", "packages"),
     "risk": ("commands", "risks"),
     "tool": ("tools",),
 }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from orchestrator.policy.document import Risks
 from orchestrator.policy.layer import Layer
+from orchestrator.policy.lint_network import lint_network
 from orchestrator.policy.rules import CommandRule
 from orchestrator.policy.yaml_nodes import Place
 
@@ -73,17 +74,8 @@ def _rule_remarks(rule: CommandRule, default: str | None) -> Iterator[str]:
 
 
 def _network(layer: Layer) -> Iterator[Remark]:
-    network = layer.document.network
-    if network is None:
-        return
-    for key, given in (
-        ("default", network.default == "allow"),
-        ("packages", bool(network.packages)),
-        ("rules", bool(network.rules)),
-    ):
-        if given:
-            text = f"network.{key} is read, but this version has no egress: nothing leaves the box"
-            yield Remark(layer.place_of("network", key), text)
+    for place, text in lint_network(layer):
+        yield Remark(place, text)
 
 
 def _box_models(layer: Layer) -> Iterator[Remark]:

@@ -17,6 +17,7 @@ ALLOW_LISTS = frozenset(
         ("models", "allow"),
         ("models", "box", "allow"),
         ("network", "packages"),
+        ("network", "packages_private"),
         ("workspace", "modes"),
     }
 )

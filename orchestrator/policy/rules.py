@@ -1,8 +1,11 @@
-"""The rules of a policy file: what they match, and the effect they vote for."""
+"""The rules of a policy file on commands and paths: what they match, and the effect they vote for.
+
+Those on what leaves the box stand in ``network_rules``.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
@@ -10,16 +13,29 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
-    field_validator,
     model_validator,
 )
 
 from orchestrator.policy.globs import check_glob
-from orchestrator.policy.units import Size
 from orchestrator.schema.decision import Effect, Risk
 
 RESERVED_IDS = frozenset(
-    {"default", "unmatched", "protected", "hidden", "outside", "unresolved", "gate-error"}
+    {
+        "default",
+        "unmatched",
+        "protected",
+        "hidden",
+        "outside",
+        "unresolved",
+        "gate-error",
+        "bad-host",
+        "odd-address",
+        "bad-path",
+        "bad-request",
+        "special-name",
+        "unnamed-address",
+        "private-address",
+    }
 )
 """Words that a decision uses for itself in the place of a rule's id."""
 
@@ -151,54 +167,3 @@ class FileRule(Section):
     """Why; shown to the person asked and to the model."""
     hint: Text = ""
     """What the model can do instead."""
-
-
-Method = Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT"]
-HostPattern = Annotated[
-    str,
-    StringConstraints(pattern=r"^(\*\.)?[a-z0-9_]([a-z0-9_.-]*[a-z0-9])?$", max_length=253),
-]
-
-
-class Injection(Section):
-    """A credential the egress proxy adds, so that the box never holds it."""
-
-    secret: Word
-    """Name of a key in the host's key store."""
-    header: Word
-    """Header that carries it."""
-    format: Annotated[str, StringConstraints(pattern=r"^[^{}\r\n]*\{secret\}[^{}\r\n]*$")] = (
-        "{secret}"
-    )
-    """Header value with ``{secret}`` where the secret goes."""
-
-
-class NetworkRule(Section):
-    """A vote on requests that leave the box."""
-
-    id: RuleId
-    """Names the rule in decisions; a later rule with the same id replaces an earlier one."""
-    hosts: Annotated[tuple[HostPattern, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
-    """Exact names, or ``*.x`` for any depth below x and not x itself."""
-    ports: tuple[Annotated[int, Field(ge=1, le=65535)], ...] = (443,)
-    """TCP ports."""
-    methods: Annotated[tuple[Method, ...], BeforeValidator(_one_or_many)] = ()
-    """HTTP methods; none given means any."""
-    paths: Annotated[tuple[Word, ...], BeforeValidator(_one_or_many)] = ()
-    """Globs of URL paths; none given means any."""
-    effect: Effect
-    """``allow``, ``ask`` or ``deny``."""
-    inject: Injection | None = None
-    """A credential added on the way out."""
-    max_upload: Size | None = None
-    """Bytes one request may send."""
-    reason: Text = ""
-    """Why; shown to the person asked."""
-
-    @field_validator("hosts")
-    @classmethod
-    def _labels(cls, hosts: tuple[str, ...]) -> tuple[str, ...]:
-        for host in hosts:
-            if host.startswith("*.") and "." not in host[2:]:
-                raise ValueError(f"host {host!r} is too wide; give at least two fixed labels")
-        return hosts

@@ -14,7 +14,15 @@ from orchestrator.policy.overruled import lost_votes, overruled
 from orchestrator.policy.provenance import layer_facts
 from orchestrator.policy.units import show_duration, show_size
 
-_SIZES = frozenset({"sandbox.memory", "sandbox.disk", "sandbox.file_size"})
+_SIZES = frozenset(
+    {
+        "sandbox.memory",
+        "sandbox.disk",
+        "sandbox.file_size",
+        "network.max_upload",
+        "network.max_download",
+    }
+)
 _DURATIONS = frozenset({"limits.wall_time", "limits.command_time", "approvals.timeout"})
 
 
@@ -37,7 +45,7 @@ def settings_of(policy: EffectivePolicy) -> dict[str, Any]:
     sections = {
         "sandbox": asdict(policy.sandbox),
         "workspace": asdict(policy.workspace),
-        "network": {"default": policy.network.default, "packages": policy.network.packages},
+        "network": {key: value for key, value in asdict(policy.network).items() if key != "rules"},
         "limits": asdict(policy.limits),
         "approvals": asdict(policy.approvals),
     }

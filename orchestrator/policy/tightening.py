@@ -17,7 +17,12 @@ _NEVER: dict[tuple[str, ...], str] = {
     ("sandbox", "runtime"): "chooses what the box runs on",
     ("sandbox", "prepare"): "runs steps as root on the image",
     ("services",): "starts further containers",
+    ("network", "packages_private"): "opens addresses of what is near",
     ("models", "box", "map"): "chooses which model is paid for",
+}
+_NEVER_IN_RULES = {
+    "inject": "sends one of the person's keys along",
+    "private": "opens addresses of what is near",
 }
 LOOSEST: dict[tuple[str, ...], object] = {
     ("sandbox", "read_only_root"): False,
@@ -53,8 +58,8 @@ def _loosening(node: Node, loc: tuple[str, ...]) -> Iterator[tuple[Node, str]]:
     label = ".".join(loc)
     if loc in _NEVER:
         yield node, f"{label} {_NEVER[loc]}, which is not a project's to say"
-    elif loc[:2] == ("network", "rules") and loc[-1] == "inject":
-        yield node, f"{label} sends one of the person's keys along, which would loosen"
+    elif loc[:2] == ("network", "rules") and loc[-1] in _NEVER_IN_RULES:
+        yield node, f"{label} {_NEVER_IN_RULES[str(loc[-1])]}, which would loosen"
     elif isinstance(node.value, Mapping):
         for key, child in node.value.items():
             yield from _loosening(child, (*loc, key))

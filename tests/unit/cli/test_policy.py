@@ -100,7 +100,7 @@ def test_explain_reads_stdin_and_paths(glovebox):
 
 
 def test_explain_takes_a_tool_alone_and_a_request(glovebox):
-    """By its name; and what leaves the box is refused, whatever a policy says."""
+    """By its name; and what leaves the box is judged by the rules on the network."""
     tool = json.loads(glovebox("policy", "explain", "--tool", "bash", "--json").stdout)
     egress = glovebox("policy", "explain", "--request", "GET https://x.example/a")
     wrong = glovebox("policy", "explain", "--request", "x.example")
@@ -108,7 +108,7 @@ def test_explain_takes_a_tool_alone_and_a_request(glovebox):
 
     assert (tool["effect"], tool["subject"]) == ("allow", "any call of bash")
     assert egress.stdout.startswith("DENY\n  GET https://x.example/a\n")
-    assert "the box has no network in this version" in egress.stdout
+    assert "no rule matches, and network.default is deny" in egress.stdout
     assert (wrong.returncode, both.returncode) == (2, 2)
 
 

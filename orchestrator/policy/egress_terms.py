@@ -1,0 +1,83 @@
+"""What a yes comes with: the strictest of all layers that said it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+from orchestrator.policy.addresses import common_ranges
+from orchestrator.policy.network_match import CompiledNetworkRule, NetworkLayer
+from orchestrator.policy.network_rules import Injection
+from orchestrator.schema.egress import Budget, InjectionTerms, Terms
+
+Yes = tuple[NetworkLayer, Sequence[CompiledNetworkRule]]
+"""A layer that votes, and its rules that say yes; none where its default does."""
+
+
+def terms_of(voting: Sequence[Yes], *, sure: Sequence[CompiledNetworkRule], https: bool) -> Terms:
+    """Return the terms.
+
+    ``sure`` rules match however the request is read: only they open ranges and give credentials,
+    and credentials go by https alone. Every rule that may match limits.
+    """
+    rules = [item for _, found in voting for item in found]
+    return Terms(
+        private=_private(voting, sure),
+        injections=injections_of([item for item in rules if item in sure]) if https else (),
+        max_upload=_least(item.rule.max_upload for item in rules),
+        max_download=_least(item.rule.max_download for item in rules),
+        budgets=tuple(
+            Budget(item.name, item.rule.session_upload, item.rule.session_download)
+            for item in rules
+            if item.rule.session_upload or item.rule.session_download
+        ),
+    )
+
+
+def session_budgets(layers: Iterable[NetworkLayer]) -> tuple[Budget, ...]:
+    """Return what the layers let a whole session pass."""
+    return tuple(
+        Budget(layer.name, layer.max_upload, layer.max_download)
+        for layer in layers
+        if layer.max_upload or layer.max_download
+    )
+
+
+def injections_of(rules: Iterable[CompiledNetworkRule]) -> tuple[InjectionTerms, ...]:
+    """Return the rules' credentials; where two would take one place, the first, highest layer's."""
+    found: dict[tuple[str, str], InjectionTerms] = {}
+    for item in rules:
+        if item.rule.inject is not None and item.layer != "project":
+            terms = _terms(item.name, item.rule.inject)
+            slot = "authorization" if terms.form in {"basic", "sigv4"} else terms.name.lower()
+            found.setdefault(("query" if terms.form == "query" else "header", slot), terms)
+    return tuple(found.values())
+
+
+def _terms(rule: str, inject: Injection) -> InjectionTerms:
+    form, name = inject.form
+    return InjectionTerms(
+        rule=rule,
+        secret=inject.secret,
+        form=form,
+        name=name,
+        format=inject.format,
+        variables=inject.variables,
+    )
+
+
+def _private(voting: Sequence[Yes], sure: Sequence[CompiledNetworkRule]) -> tuple[str, ...]:
+    """Return the ranges that every layer which votes opens; a default opens none.
+
+    A project neither opens any nor is it asked to.
+    """
+    lists = [
+        tuple(cidr for item in found if item in sure for cidr in item.rule.private)
+        for layer, found in voting
+        if layer.name != "project"
+    ]
+    return tuple(dict.fromkeys(reduce(common_ranges, lists))) if lists else ()
+
+
+def _least(limits: Iterable[int | None]) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)

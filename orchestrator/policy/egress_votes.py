@@ -1,0 +1,131 @@
+"""How the layers vote on one thing that would leave the box, and what a yes of theirs comes with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from orchestrator.policy.ballot import count, poll
+from orchestrator.policy.egress_terms import Yes, session_budgets, terms_of
+from orchestrator.policy.network_match import CompiledNetworkRule, NetworkLayer
+from orchestrator.policy.url_paths import readings
+from orchestrator.schema.decision import Decision, strictest
+from orchestrator.schema.egress import EgressRequest, Terms, egress_subject
+
+DEFAULT = "default:network"
+"""Rule of a vote that is a section's default."""
+HINT = "work without it, or say what you need from there and why, so that a person can allow it"
+
+Matches = Callable[[CompiledNetworkRule], bool]
+
+
+class EgressVotes:
+    """Asks each layer about one sound request."""
+
+    def __init__(self, layers: Sequence[NetworkLayer], request: EgressRequest) -> None:
+        """The request is one that the floor lets be judged."""
+        self._layers = layers
+        self._request = request
+
+    def on_name(self) -> Decision:
+        """Return whether a name may be looked up: whether anything on it could be let out."""
+        return self._possible(lambda item: item.covers_host(self._request.host), whole=True)
+
+    def on_tunnel(self) -> tuple[Decision, Terms]:
+        """Return the vote on a tunnel, as a whole or on opening it to judge what is in it."""
+        request = self._request
+        placed = [item for layer in self._layers for item in layer.rules if self._at_end(item)]
+        terms = self._terms(self._at_end, sure=placed)
+        reads = any(item.votes and item.rule.reads_requests for item in placed)
+        if request.scheme == "http" or (reads and request.scheme != "tcp"):
+            # What is opened is limited by what is judged inside of it.
+            inside = Terms(inspect=True, private=terms.private)
+            return self._possible(self._at_end, whole=False), inside
+        return self._counted(self._at_end), terms
+
+    def on_request(self, method: str) -> tuple[Decision, Terms]:
+        """Return the strictest vote on all methods and paths that a server may take it for."""
+        methods = dict.fromkeys((method, *(item.upper() for item in self._request.overrides)))
+        paths = readings(self._request.path or "/")
+        questions = [self._asking(each, path) for each in methods for path in paths]
+        decision = strictest([self._counted(question) for question in questions])
+        placed = [item for layer in self._layers for item in layer.rules if self._at_end(item)]
+        sure = [item for item in placed if all(question(item) for question in questions)]
+        in_any = {id(item) for item in placed if any(question(item) for question in questions)}
+        return decision, self._terms(lambda item: id(item) in in_any, sure=sure)
+
+    def _at_end(self, item: CompiledNetworkRule) -> bool:
+        return item.covers(self._request.host, self._request.scheme, self._request.port)
+
+    def _asking(self, method: str, path: str) -> Matches:
+        upgrade = bool(self._request.upgrade)
+        return lambda item: (
+            self._at_end(item) and item.covers_request(method, path, upgrade=upgrade)
+        )
+
+    def _terms(self, matches: Matches, *, sure: Sequence[CompiledNetworkRule]) -> Terms:
+        voting: list[Yes] = []
+        for layer in self._layers:
+            found = [item for item in layer.rules if matches(item)]
+            yes = [item for item in found if item.permits]
+            if yes or (not found and layer.lets_out_by_default):
+                voting.append((layer, yes))
+        terms = terms_of(voting, sure=sure, https=self._request.scheme == "https")
+        return replace(terms, budgets=(*terms.budgets, *session_budgets(self._layers)))
+
+    def _counted(self, matches: Matches) -> Decision:
+        """Return the count of every layer's rules that match, or of its default."""
+
+        def votes_of(layer: NetworkLayer) -> Sequence[Decision]:
+            found = [_vote(item, self._request) for item in layer.rules if matches(item)]
+            return found or _default(layer)
+
+        return self._count(votes_of)
+
+    def _possible(self, matches: Matches, *, whole: bool) -> Decision:
+        """Return whether anything there could be let out: a yes to look closer, or a no.
+
+        ``whole`` asks of a name with all its ports and schemes.
+        """
+
+        def votes_of(layer: NetworkLayer) -> Sequence[Decision]:
+            rules = [item for item in layer.rules if matches(item)]
+            shut = [item for item in rules if item.shuts(whole=whole)]
+            opened = [item for item in rules if item.rule.effect != "deny"]
+            votes = [_vote(item, self._request) for item in shut or opened] or _default(layer)
+            return [
+                replace(vote, effect="allow") if vote.effect == "ask" else vote for vote in votes
+            ]
+
+        return self._count(votes_of)
+
+    def _count(self, votes_of: Callable[[NetworkLayer], Sequence[Decision]]) -> Decision:
+        request = self._request
+        subject = egress_subject(replace(request, target=request.path))
+        question = f"whether to {subject if request.method is None else f'send {subject}'}"
+        return count(poll(self._layers, votes_of, question=question, key="network.default"))
+
+
+def _vote(item: CompiledNetworkRule, request: EgressRequest) -> Decision:
+    effect = item.rule.effect
+    return Decision(
+        effect=effect,
+        rule=item.rule.id,
+        layer=item.layer,
+        reason=item.rule.reason or f"the rule {item.rule.id!r} says {effect} for {request.host}",
+        hint=item.rule.hint or ("" if effect == "allow" else HINT),
+    )
+
+
+def _default(layer: NetworkLayer) -> list[Decision]:
+    if layer.default == "delegate":
+        return []
+    return [
+        Decision(
+            effect=layer.default,
+            rule=DEFAULT,
+            layer=layer.name,
+            reason=f"no rule matches, and network.default is {layer.default}",
+            hint="" if layer.default == "allow" else HINT,
+        )
+    ]

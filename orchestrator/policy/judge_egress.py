@@ -1,0 +1,119 @@
+"""The verdict on what would leave the box: pure, strictest vote wins, and no error lets it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orchestrator.policy.addresses import check_address
+from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.policy.egress_floor import near_refusal, refusal, shape_refusal
+from orchestrator.policy.egress_terms import injections_of
+from orchestrator.policy.egress_votes import HINT, EgressVotes
+from orchestrator.policy.hosts import is_address
+from orchestrator.policy.network_match import (
+    CompiledNetworkRule,
+    NetworkLayer,
+    compile_network,
+    package_rule,
+)
+from orchestrator.schema.decision import Decision
+from orchestrator.schema.egress import (
+    EgressRequest,
+    EgressVerdict,
+    InjectionTerms,
+    Scheme,
+    Terms,
+)
+from orchestrator.schema.packages import Packages
+
+_SCHEMES: tuple[Scheme, ...] = ("https", "http", "tcp")
+"""What a tunnel is for, the most careful first."""
+
+
+class EgressRules:
+    """All layers' network sections, ready to ask."""
+
+    def __init__(self, policy: EffectivePolicy, packages: Packages | None = None) -> None:
+        """``packages`` knows what package clients fetch from; it is asked each time, as it learns."""
+        self._layers = tuple(
+            compile_network(layer, wanted=policy.network.packages) for layer in policy.layers
+        )
+        self._packages = packages
+
+    def judge(self, request: EgressRequest) -> EgressVerdict:
+        """Return the verdict; never raises. What cannot be judged does not leave."""
+        try:
+            decision, terms = self._judge(request)
+        except Exception as err:  # noqa: BLE001 - the gate fails closed, whatever broke in it
+            decision, terms = _broken(err), Terms()
+        return EgressVerdict(decision, Terms() if decision.effect == "deny" else terms)
+
+    def tunnel_scheme(self, host: str, port: int) -> Scheme:
+        """Return what a CONNECT to an end is for: ``https`` unless rules that let it out say else.
+
+        Such a tunnel must carry TLS (``https``), plain requests (``http``), or anything (``tcp``).
+        """
+        for scheme in _SCHEMES:
+            layers = self._for(EgressRequest("connect", scheme, host, port))
+            for item in _permits(layers):
+                if scheme in item.schemes and item.covers(host, scheme, port):
+                    return scheme
+        return "https"
+
+    @property
+    def may_let_out(self) -> bool:
+        """False where no request at all would be allowed or asked about."""
+        voices = [layer.lets_out for layer in self._layers]
+        return any(voices) and False not in voices
+
+    @property
+    def injections(self) -> tuple[InjectionTerms, ...]:
+        """Every credential that some request may get."""
+        found = (injections_of([item]) for item in _permits(self._layers))
+        return tuple(dict.fromkeys(terms for one in found for terms in one))
+
+    def _for(self, request: EgressRequest) -> tuple[NetworkLayer, ...]:
+        """Return the layers, those that list the client whose server it is with a rule for that."""
+        return tuple(self._with_packages(layer, request) for layer in self._layers)
+
+    def _with_packages(self, layer: NetworkLayer, request: EgressRequest) -> NetworkLayer:
+        if self._packages is None or not layer.packages:
+            return layer
+        client = self._packages.ecosystem(request, layer.packages)
+        if client is None or client not in layer.packages:
+            return layer
+        return replace(layer, rules=(*layer.rules, package_rule(layer, client, request)))
+
+    def _judge(self, request: EgressRequest) -> tuple[Decision, Terms]:
+        refused = shape_refusal(request)
+        if refused is not None:
+            return refused, Terms()
+        layers = self._for(request)
+        if not any(item.covers_host(request.host) for item in _permits(layers)):
+            refused = near_refusal(request.host)
+            if refused is not None:
+                return refused, Terms()
+        votes = EgressVotes(layers, request)
+        if request.door == "dns":
+            return votes.on_name(), Terms()
+        if request.method is None:
+            decision, terms = votes.on_tunnel()
+        else:
+            decision, terms = votes.on_request(request.method)
+        if decision.effect != "deny" and is_address(request.host):
+            reason = check_address(request.host, terms.private)
+            if reason is not None:
+                return refusal("private-address", f"{request.host} is {reason}", HINT), Terms()
+        return decision, terms
+
+
+def _permits(layers: tuple[NetworkLayer, ...]) -> Iterator[CompiledNetworkRule]:
+    """Yield every rule that lets something out."""
+    for layer in layers:
+        yield from (item for item in layer.rules if item.permits)
+
+
+def _broken(err: Exception) -> Decision:
+    reason = f"the gate failed on this: {type(err).__name__}: {str(err)[:200]}"
+    return refusal("gate-error", reason, "write it in a simpler form; please report this as a bug")

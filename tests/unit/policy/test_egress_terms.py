@@ -1,0 +1,88 @@
+"""What a yes comes with."""
+
+import pytest
+
+from orchestrator.policy.egress_terms import injections_of, session_budgets, terms_of
+from orchestrator.policy.network_match import compile_network
+from orchestrator.schema.egress import Budget
+
+
+@pytest.fixture
+def network(layer):
+    """Compiles a layer of rules on one host."""
+
+    def build(*rules, name="session"):
+        text = "".join(
+            f"\n    - {{id: r{at}, hosts: a.example.com, effect: ask, {rule}}}"
+            for at, rule in enumerate(rules)
+        )
+        return compile_network(layer(f"network:\n  rules:{text or ' []'}", name))
+
+    return build
+
+
+def test_within_a_layer_ranges_add_and_limits_take_the_least(network):
+    """Its author wrote both rules."""
+    one = network("private: 10.0.0.0/8, max_upload: 2KiB", "private: fd00::/16, max_upload: 1KiB")
+    terms = terms_of([(one, one.rules)], sure=one.rules, https=True)
+
+    assert terms.private == ("10.0.0.0/8", "fd00::/16")
+    assert (terms.max_upload, terms.max_download) == (1024, None)
+
+
+def test_what_is_not_sure_opens_nothing_but_limits(network):
+    """A request that one server reads as matching and another does not."""
+    one = network(
+        "private: 10.0.0.0/8, max_download: 1KiB, inject: {secret: s, header: h}, "
+        "session_download: 1MiB"
+    )
+    terms = terms_of([(one, one.rules)], sure=(), https=True)
+
+    assert (terms.private, terms.injections) == ((), ())
+    assert terms.max_download == 1024
+    assert terms.budgets == (Budget("session/r0", None, 2**20),)
+
+
+def test_a_layer_that_votes_by_default_opens_nothing(network):
+    """And a project neither opens nor is asked to."""
+    one, other = network("private: 10.0.0.0/8"), network(name="org")
+    project = network("private: 192.168.0.0/16", name="project")
+
+    assert terms_of([(other, ()), (one, one.rules)], sure=one.rules, https=True).private == ()
+    voting = [(project, project.rules), (one, one.rules)]
+    sure = (*project.rules, *one.rules)
+    assert terms_of(voting, sure=sure, https=True).private == ("10.0.0.0/8",)
+    assert terms_of(voting[:1], sure=sure, https=True).private == ()
+
+
+def test_credentials_go_by_https_and_the_highest_layers_comes_first(network):
+    """One for each place in a request; none of a project's."""
+    one = network(
+        "inject: {secret: one, header: authorization}",
+        "inject: {secret: two, basic: user}",
+        "inject: {secret: three, query: Key}",
+        "inject: {secret: four, header: X-Key}",
+    )
+    project = network("inject: {secret: five, header: X-Other}", name="project")
+    voting = [(one, one.rules), (project, project.rules)]
+    sure = (*one.rules, *project.rules)
+
+    found = terms_of(voting, sure=sure, https=True).injections
+    assert [(item.secret, item.form, item.name) for item in found] == [
+        ("one", "header", "authorization"),
+        ("three", "query", "Key"),
+        ("four", "header", "X-Key"),
+    ]
+    assert terms_of(voting, sure=sure, https=False).injections == ()
+    assert injections_of(project.rules) == ()
+
+
+def test_a_sessions_budget_is_each_layers(layer):
+    """The least of them is reached first."""
+    one = compile_network(layer("network: {max_upload: 1KiB}", "org"))
+    other = compile_network(layer("network: {max_download: 2KiB}"))
+
+    assert session_budgets([one, other, compile_network(layer("", "user"))]) == (
+        Budget("org", 1024, None),
+        Budget("session", None, 2048),
+    )
