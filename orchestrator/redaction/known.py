@@ -73,10 +73,12 @@ class KnownValues:
         earliest = len(text)
         tail = without_cut_escape(text[offset:])
         for reading, back in views_of(tail, punctuation=self._punctuation):
+            # An escape within an escape may be cut in the reading only.
+            whole = without_cut_escape(reading)
             for needle in self._needles:
-                length = _open_length(reading, needle.text)
+                length = _open_length(whole, needle.text)
                 if length >= (1 if reading is tail else _MIN_OPEN_WRAPPED):
-                    start = back(len(reading) - length, len(reading))[0]
+                    start = back(len(whole) - length, len(whole))[0]
                     earliest = min(earliest, offset + start - needle.partial_head)
         return max(0, earliest)
 

@@ -138,6 +138,7 @@ def test_trailing_line_feed_of_a_value_does_not_matter() -> None:
         ("f4\n", 5),
         ("%664Jg", 4),
         ("f4JgM7Sw%5", 4),
+        ("f4JgM7Sw%255", 4),
     ],
 )
 def test_open_tail_is_where_a_value_may_begin(tail: str, start: int) -> None:

@@ -1,0 +1,162 @@
+"""Puts credentials into requests that policy let out with them, last before they are sent."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import quote, unquote_plus
+
+from orchestrator.egress.inject.cookies import SeenCookies
+from orchestrator.egress.inject.foreign import (
+    foreign_header,
+    foreign_parameter,
+    is_credential_header,
+)
+from orchestrator.egress.inject.head import RequestHead, basic_pair, basic_value
+from orchestrator.egress.inject.placeholders import Credential, InjectionRefused, Placeholders
+from orchestrator.egress.inject.resign import SIGNED_IN, Resigning, plan_resigning
+from orchestrator.egress.inject.response import ResponseScrubber
+from orchestrator.schema.egress import InjectionTerms
+
+MAX_SIGNED_BODY = 16 * 1024 * 1024
+"""Bytes of a body that are read before the request is sent, where its digest is signed."""
+_SECRET = "{secret}"  # noqa: S105 - the word of a rule's format
+_AUTHORIZATION = "Authorization"
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """A request with its credential, and what cleans its answer."""
+
+    head: RequestHead
+    response: ResponseScrubber
+    _resigning: Resigning | None = None
+
+    @property
+    def needs_body(self) -> bool:
+        """Whether the whole body, of MAX_SIGNED_BODY at most, is needed for the head."""
+        return self._resigning is not None
+
+    def with_body(self, body: bytes) -> Injected:
+        """Return the request as it is sent with this body."""
+        if self._resigning is None:
+            return self
+        return replace(self, head=self._resigning.finished(body), _resigning=None)
+
+
+class Injector:
+    """One session's injection."""
+
+    def __init__(self, book: Placeholders, *, clock: Callable[[], float] = time.time) -> None:
+        """Take secrets and their placeholders from ``book``."""
+        self._book = book
+        self._clock = clock
+        self._cookies = SeenCookies()
+
+    def inject(
+        self, head: RequestHead, terms: Sequence[InjectionTerms], *, host: str, verified: bool
+    ) -> Injected:
+        """Return the request as it goes out to ``host``. InjectionRefused.
+
+        ``verified``: it goes over TLS to a server that proved its name. ``head`` is what would be
+        sent without a credential; nothing of it is changed after this.
+        """
+        if not verified:
+            raise InjectionRefused("a credential goes over verified TLS only")
+        cookie = self._cookies.unknown(host, head.values("cookie"))
+        if cookie is not None:
+            raise _foreign(f"cookie {cookie!r}, which {host} did not set in this session")
+        head = head.without(["accept-encoding", "sec-websocket-extensions"])
+        head = head.with_header("Accept-Encoding", "identity")
+        _require_places(terms)
+        found = [(one, self._book.credential(one.secret)) for one in terms if one.form != "sigv4"]
+        signing = [one for one in terms if one.form == "sigv4"]
+        _refuse_foreign(head, terms, frozenset(own.placeholder for _, own in found))
+        pair = next(filter(None, map(basic_pair, head.values(_AUTHORIZATION))), ("", ""))
+        head = head.without(_credentials_of(head) - (SIGNED_IN if signing else frozenset()))
+        for one, own in found:
+            head = _with_credential(head, one, own, user=pair[0])
+        placeholders = {own.value: own.placeholder for _, own in found}
+        if not signing:
+            return Injected(head, ResponseScrubber(placeholders, host, self._cookies))
+        return self._signed(head, signing[0], placeholders, host)
+
+    def _signed(
+        self, head: RequestHead, one: InjectionTerms, placeholders: dict[str, str], host: str
+    ) -> Injected:
+        keys = self._book.aws(one.secret)
+        plan = plan_resigning(head, keys, one.name, clock=self._clock)
+        placeholders |= {keys.real.key: keys.box.key, keys.real.id: keys.box.id}
+        if keys.real.token:
+            placeholders[keys.real.token] = keys.box.key
+        response = ResponseScrubber(placeholders, host, self._cookies)
+        if plan.content is None:
+            return Injected(head, response, plan)
+        return Injected(plan.finished(), response)
+
+
+def _require_places(terms: Sequence[InjectionTerms]) -> None:
+    """Refuse two credentials for one place: which one counts is for the policy to say."""
+    places = [
+        (_AUTHORIZATION if one.form in {"basic", "sigv4"} else one.name, one.form == "query")
+        for one in terms
+    ]
+    if len({(name.lower(), query) for name, query in places}) < len(places):
+        rules = ", ".join(one.rule for one in terms)
+        raise InjectionRefused(f"several rules send a credential in the same place: {rules}")
+
+
+def _refuse_foreign(
+    head: RequestHead, terms: Sequence[InjectionTerms], own: frozenset[str]
+) -> None:
+    if any(one.form == "sigv4" for one in terms):
+        # Whose signature it is, and for what, is found out where it is made anew.
+        head = head.without(SIGNED_IN)
+    for one in terms:
+        header = foreign_header(head, own, one.name if one.form == "header" else _AUTHORIZATION)
+        if header is not None:
+            raise _foreign(f"header {header}")
+        parameter = foreign_parameter(head.target, own, one.name if one.form == "query" else "")
+        if parameter is not None:
+            raise _foreign(f"parameter {parameter} of the query")
+
+
+def _credentials_of(head: RequestHead) -> frozenset[str]:
+    names = (name.decode("latin-1").lower() for name, _ in head.headers)
+    return frozenset(name for name in names if is_credential_header(name))
+
+
+def _foreign(where: str) -> InjectionRefused:
+    return InjectionRefused(
+        f"the request brings a credential that is not this session's ({where}); send none, or the "
+        "placeholder that the box's variables hold"
+    )
+
+
+def _with_credential(
+    head: RequestHead, one: InjectionTerms, own: Credential, *, user: str
+) -> RequestHead:
+    """``user``: whom the client would have logged in as, where the rule leaves that to it."""
+    value = one.format.replace(_SECRET, own.value)
+    if one.form == "header":
+        return head.with_header(one.name, value)
+    if one.form == "query":
+        return replace(head, target=_with_parameter(head.target, one.name, value))
+    if _SECRET in one.name:
+        return head.with_header(_AUTHORIZATION, basic_value(one.name.replace(_SECRET, value), ""))
+    kept = one.name or ("" if user == own.placeholder else user)
+    return head.with_header(_AUTHORIZATION, basic_value(kept, value))
+
+
+def _with_parameter(target: str, name: str, value: str) -> str:
+    """Return the target with this parameter once, at its end, and else byte for byte as it was."""
+    path, _, query = target.partition("?")
+    parts = re.findall("[&;]?[^&;]*", query)
+    kept = "".join(
+        part for part in parts if unquote_plus(part.lstrip("&;").partition("=")[0]) != name
+    )
+    own = f"{quote(name, safe='')}={quote(value, safe='')}"
+    before = kept if kept[:1] not in {"&", ";"} or query[:1] in {"&", ";"} else kept[1:]
+    return f"{path}?{before}&{own}" if before else f"{path}?{own}"
