@@ -12,6 +12,13 @@ install --directory --mode 0700 /glove /glove/s
 install --directory --mode 0755 /opt/glovebox /workspace
 chown agent:agent /workspace
 
+# In a box the first of these directories is a tmpfs of the tool server's: what programs trust there
+# is the image's own, and the session's authority while something is let out.
+install --directory --mode 0755 /opt/glovebox-trust /opt/glovebox-store
+mv /etc/ssl/certs/ca-certificates.crt /opt/glovebox-store/
+ln -s /opt/glovebox-store/ca-certificates.crt /opt/glovebox-trust/
+ln -s /opt/glovebox-trust/ca-certificates.crt /etc/ssl/certs/
+
 # git refuses a repository of another owner to protect users from each other. In the box there is
 # one user, and the box itself is the boundary; read-only extra directories have other owners.
 git config --system --add safe.directory '*'

@@ -58,6 +58,10 @@ class Still:
             found, _ = self._file(target, most)
         return found or b""
 
+    def plain_file(self, path: str, *, most: int) -> bytes | None:
+        """Return a regular file's content; None for a link, or where there is none."""
+        return self._file(path, most)[0]
+
     def _file(self, path: str, most: int) -> tuple[bytes | None, Mapping[str, Any]]:
         data = bytearray()
         with translated(f"read {path} of the image"):

@@ -20,10 +20,11 @@ def pack_layer(
     user: BoxUser,
     files: Sequence[tuple[str, bytes]],
     *,
+    links: Sequence[tuple[str, str]] = (),
     runtime: IO[bytes] | None,
     workdir: str,
 ) -> None:
-    """Write the tar into an empty file, and rewind it: the places of a session, ``files`` at their paths, the runtime's tree.
+    """Write the tar into an empty file, and rewind it: the places of a session, ``files`` and ``links`` at their paths, the runtime's tree.
 
     ``runtime`` is a tar of the directory ``glovebox``. Where the image has something at one of
     our places it goes first: a plain file is written in its place, then the directory.
@@ -43,6 +44,10 @@ def pack_layer(
             entry = _entry(path.strip("/"))
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
+        for path, target in links:
+            entry = _entry(path.strip("/"))
+            entry.type, entry.linkname, entry.mode = tarfile.SYMTYPE, target, 0o777
+            archive.addfile(entry)
     into.seek(0)
 
 

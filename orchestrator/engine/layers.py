@@ -21,6 +21,7 @@ from orchestrator.engine.client import Engine
 from orchestrator.engine.failure import translated
 from orchestrator.engine.labels import KIND, OWNER, SESSION, owner_label
 from orchestrator.engine.layer_files import RUNTIME, pack_layer
+from orchestrator.engine.trust_files import MOST, trust_files
 from orchestrator.engine.user_files import MAX_BYTES, BoxUser, group_with, passwd_with
 from orchestrator.errors import EngineError
 from orchestrator.schema.ids import Digest
@@ -33,7 +34,7 @@ OF_DIGEST_LABEL = "glovebox.of-digest"
 RUNTIME_LABEL = "glovebox.runtime"
 USER_LABEL = "glovebox.user"
 
-FORMAT = b"1"
+FORMAT = b"2"
 """Of the layer itself; another number makes every layer anew."""
 SHIPPED_USER = (1000, 1000)
 """The uid and gid that the sandbox image already has a name for."""
@@ -99,11 +100,17 @@ def _make(engine: Engine, recipe: Recipe, base: dict[str, Any], name: str) -> No
             ("/etc/passwd", passwd_with(user, still.file("/etc/passwd", most=MAX_BYTES))),
             ("/etc/group", group_with(user, still.file("/etc/group", most=MAX_BYTES))),
         ]
-        shipped = digest == recipe.runtime
+        links: list[tuple[str, str]] = []
+        runtime: IO[bytes] | None = None
         with ExitStack() as stack:
-            runtime = None if shipped else stack.enter_context(_runtime(engine, recipe.runtime))
+            if digest != recipe.runtime:
+                source = stack.enter_context(_still(engine, recipe.runtime))
+                runtime = stack.enter_context(_spool())
+                source.tree(f"/{RUNTIME}", runtime)
+                trusted, links = trust_files(_reader(still), _reader(source))
+                files += trusted
             archive = stack.enter_context(_spool())
-            pack_layer(archive, user, files, runtime=runtime, workdir=recipe.workdir)
+            pack_layer(archive, user, files, links=links, runtime=runtime, workdir=recipe.workdir)
             still.put(archive)
             if runtime is not None:
                 _check_kept(still, recipe.of, tree_digest(runtime))
@@ -138,12 +145,8 @@ def _still(engine: Engine, image: str) -> AbstractContextManager[Still]:
     return still_container(engine, image, name=name, labels=_marks())
 
 
-@contextmanager
-def _runtime(engine: Engine, image: Digest) -> Iterator[IO[bytes]]:
-    """Give the runtime's tree as a tar."""
-    with _still(engine, image) as source, _spool() as archive:
-        source.tree(f"/{RUNTIME}", archive)
-        yield archive
+def _reader(still: Still) -> Callable[[str], bytes | None]:
+    return lambda path: still.plain_file(path, most=MOST)
 
 
 def _check_kept(still: Still, image: str, wanted: str) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator.engine.labels import BOX, KIND, OWNER, SESSION
+from orchestrator.engine.trust_files import TRUST
 from orchestrator.errors import BoxError
 from orchestrator.sandbox.driver import BoxSpec
 from orchestrator.schema.mount import Mount
@@ -98,6 +99,8 @@ MASKED = (
 READ_ONLY = ("/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger")
 _TMPFS_OPTIONS = "rw,exec,nosuid,nodev"
 """Scripts in /tmp are daily work; nothing in the box can raise privileges by executing."""
+_TRUST_OPTIONS = "rw,noexec,nosuid,nodev,size=16777216,mode=0755"
+"""Root's: the tool server writes there which authorities commands trust."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +229,8 @@ def _host_config(spec: BoxSpec, ground: Ground) -> dict[str, Any]:
         "MemorySwap": limits.memory,
         "NanoCpus": int(limits.cpus * 1_000_000_000),
         "ShmSize": _shm_size(spec),
-        "Tmpfs": {target: _tmpfs(target, size, spec) for target, size in tmpfs_sizes(spec).items()},
+        "Tmpfs": {target: _tmpfs(target, size, spec) for target, size in tmpfs_sizes(spec).items()}
+        | {TRUST: _TRUST_OPTIONS},
         "Mounts": [_mount(mount) for mount in spec.mounts if not _is_tmpfs(mount)],
     }
     if ground.names is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.engine.facts import EngineInfo
+from orchestrator.engine.trust_files import TRUST
 from orchestrator.errors import EngineError
 
 _LIMITS = {"nofile": (resource.RLIMIT_NOFILE, 65_536), "nproc": (resource.RLIMIT_NPROC, 16_384)}
@@ -50,7 +51,10 @@ def adapted(options: Mapping[str, Any], info: EngineInfo) -> dict[str, Any]:
     if info.name != "podman":
         return dict(options)
     host = dict(options["HostConfig"])
-    host["Tmpfs"] = {target: _without_owner(text) for target, text in host["Tmpfs"].items()}
+    host["Tmpfs"] = {
+        target: text if target == TRUST else _without_owner(text)
+        for target, text in host["Tmpfs"].items()
+    }
     # It fills /run and /var/tmp of a read-only root with writable ones of its own, unless given.
     host["Tmpfs"] |= dict.fromkeys(_CLOSED, "ro,noexec,nosuid,nodev,size=4096,mode=0755")
     # The fields for these are read from Docker's API and dropped.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from orchestrator.engine.trust_files import TRUST
 from orchestrator.sandbox.container_spec import (
     MASKED,
     READ_ONLY,
@@ -97,11 +98,11 @@ def mounts(found: Findings, spec: BoxSpec, volumes: Iterable[str] = ()) -> str:
     """
     if not found.mounts:
         return "not told"
-    asked = (
-        {mount.target for mount in spec.mounts} | {*tmpfs_sizes(spec)} | {SOCKET_MOUNT, *volumes}
-    )
+    asked = {mount.target for mount in spec.mounts} | {*tmpfs_sizes(spec)}
+    asked |= {SOCKET_MOUNT, TRUST, *volumes}
     expected = asked | _SYSTEM_MOUNTS | _ENGINE_MOUNTS | _DEVICES | {*MASKED} | {*READ_ONLY}
-    writable = {*writable_places(spec), *MASKED} | _KERNEL_WRITABLE | _DEVICES
+    # That one is root's; what commands can write to is tried beside this.
+    writable = {TRUST, *writable_places(spec), *MASKED} | _KERNEL_WRITABLE | _DEVICES
     odd = [m.target for m in found.mounts if m.target not in expected and not _is_cgroup(m)]
     shared = [mount.target for mount in found.mounts if "shared:" in mount.propagation]
     changeable = [

@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import tree
+import trust
 from config import parse_config
 from frames import HELLO, PING, PONG, READY, TOKEN
 from link import Link
@@ -72,6 +73,7 @@ class Lifeline:
             _exit(f"this image speaks version {VERSION}, the host {hello.get('version')!r}")
         config = parse_config(hello)
         os.environ.clear()
+        trust.begin()
         server = Server(self._loop, config)
         link, problem = self._call_link(hello, server)
         server.serve(link)

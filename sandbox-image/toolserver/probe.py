@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 PR_GET_NO_NEW_PRIVS = 39
 CLONE_NEWUSER = 0x10000000
 _STATUS = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "NoNewPrivs", "Seccomp", "Uid", "Gid")
-_ROOT_PROBES = ("/.glovebox-probe", "/etc/.glovebox-probe", "/usr/.glovebox-probe")
+_ROOT_PROBES = (
+    "/.glovebox-probe",
+    "/etc/.glovebox-probe",
+    "/usr/.glovebox-probe",
+    "/opt/glovebox-trust/.glovebox-probe",
+)
 
 
 def facts(request: dict[str, Any], config: Config) -> dict[str, Any]:

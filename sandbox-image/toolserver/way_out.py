@@ -8,6 +8,8 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING, Any
 
+import authorities
+import trust
 from frames import BOX_NUMBERS, WINDOW
 from leaving_stream import LeavingStream
 from side_loop import SideLoop
@@ -33,8 +35,9 @@ _ACCEPTS = 8
 class WayOut:
     """The listeners, and every connection that is open through them."""
 
-    def __init__(self, loop: Loop, *, most: int = MOST) -> None:
+    def __init__(self, loop: Loop, *, most: int = MOST, trusted: str = trust.TRUST) -> None:
         self._most = most
+        self._trusted = trusted
         self._side = SideLoop(loop)
         self._link: Link | None = None
         self._listeners: list[Listener] = []
@@ -46,6 +49,7 @@ class WayOut:
         self.end()
         self._link = link
         try:
+            authorities.extend(way["certificates"], self._trusted)
             self._listen("proxy", int(way["proxy_port"]))
             if way["model_port"] is not None:
                 self._listen("model", int(way["model_port"]))
@@ -54,7 +58,8 @@ class WayOut:
             raise
 
     def end(self) -> None:
-        """Listen no more, and break off what is open."""
+        """Listen no more, break off what is open, and trust what the image trusts."""
+        trust.begin(self._trusted)
         for listener in self._listeners:
             listener.close()
         self._listeners.clear()

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.engine.trust_files import TRUST
 from orchestrator.errors import BoxError
 from orchestrator.sandbox.container_spec import (
     HOME,
@@ -152,8 +153,12 @@ def test_unknown_mount_is_refused():
 
 
 def test_scratch_is_writable_executable_and_without_privilege():
-    """Every tmpfs belongs to the command's user and honours no set-id bit and no device."""
-    for text in host()["Tmpfs"].values():
+    """Each tmpfs is the command's user's, honours no set-id bit and no device; one is the server's."""
+    found = host()["Tmpfs"]
+    trust = set(found.pop(TRUST).split(","))
+    assert {"noexec", "nosuid", "nodev", "mode=0755"} <= trust
+    assert not any(word.startswith("uid=") for word in trust)
+    for text in found.values():
         assert {"rw", "exec", "nosuid", "nodev", "uid=1000", "gid=1000"} <= set(text.split(","))
     assert "mode=1777" in host()["Tmpfs"]["/tmp"]
 

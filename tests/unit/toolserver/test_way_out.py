@@ -146,7 +146,7 @@ def test_end_of_the_box_ends_what_serves(stage):
     stage.play(scene)
 
 
-def test_more_than_the_most_wait():
+def test_more_than_the_most_wait(tmp_path):
     """They are not refused: they are accepted when another is over."""
     loop, sent = Loop(), []
 
@@ -154,10 +154,10 @@ def test_more_than_the_most_wait():
         def send(self, number, kind, _payload=b""):
             sent.append((number, kind))
 
-    out = OutOfTheBox(loop, most=2)
+    out = OutOfTheBox(loop, most=2, trusted=str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    out.begin({"proxy_port": port, "model_port": None}, Link())
+    out.begin({"certificates": "", "proxy_port": port, "model_port": None}, Link())
 
     def turn():
         for _ in range(5):
