@@ -10,6 +10,7 @@ from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.egress_floor import near_refusal, refusal, shape_refusal
 from orchestrator.policy.egress_terms import injections_of
 from orchestrator.policy.egress_votes import HINT, EgressVotes
+from orchestrator.policy.git_push import announced_push
 from orchestrator.policy.hosts import is_address
 from orchestrator.policy.network_match import (
     CompiledNetworkRule,
@@ -101,6 +102,10 @@ class EgressRules:
             decision, terms = votes.on_tunnel()
         else:
             decision, terms = votes.on_request(request.method)
+            push = announced_push(request)
+            if decision.effect != "deny" and push is not None:
+                pushing = self._judge(push)[0]
+                decision = pushing if pushing.effect == "deny" else decision
         if decision.effect != "deny" and is_address(request.host):
             reason = check_address(request.host, terms.private)
             if reason is not None:

@@ -400,3 +400,19 @@ def test_what_is_no_request_is_refused_and_nothing_raises(network, broken):
     verdict = EgressRules(network(section="default: allow")).judge(broken)
 
     assert (verdict.decision.effect, verdict.decision.layer) == ("deny", "floor")
+
+
+def test_the_begin_of_a_push_is_refused_where_the_push_would_be(network):
+    """What is asked about is asked when it is sent, not twice."""
+    rules = ("hosts: git.example.com, methods: [GET, HEAD], effect: allow",)
+    fetch = "hosts: git.example.com, methods: POST, paths: '/**/git-upload-pack', effect: allow"
+    push = "hosts: git.example.com, methods: POST, paths: '/**/git-receive-pack', effect: ask"
+    begin = "GET https://git.example.com/o/r/info/refs?service="
+    reading, asking = network(*rules, fetch), network(*rules, fetch, push)
+
+    assert judge(reading, f"{begin}git-upload-pack").decision.effect == "allow"
+    assert judge(reading, f"{begin}git-receive-pack").decision.effect == "deny"
+    assert judge(asking, f"{begin}git-receive-pack").decision.effect == "allow"
+    assert (
+        judge(asking, "POST https://git.example.com/o/r/git-receive-pack").decision.effect == "ask"
+    )
