@@ -78,7 +78,7 @@ INTERNET = ((SOCK_STREAM, 0), (SOCK_STREAM, 6), (SOCK_DGRAM, 0), (SOCK_DGRAM, 17
 """TCP and UDP, by default and by number."""
 SOCK_TYPE = 0xF
 """Mask; the rest of the type argument is flags."""
-NETLINK_ROUTE = 0
+NETLINK_ROUTE, NETLINK_AUDIT = 0, 9
 
 NEW_NAMESPACES = 0x7E020000
 """Every CLONE_NEW* flag of clone(2)."""
@@ -89,7 +89,7 @@ PERSONALITIES = (0x0, 0x20000, 0xFFFFFFFF)
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 """Fake input; and its kin of the console, which pastes."""
 
-ENOSYS = 38
+ENOSYS, EPROTONOSUPPORT = 38, 93
 
 ARCHITECTURES = ("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64")
 
@@ -99,9 +99,10 @@ def allow(names: list[str], *conditions: dict[str, Any]) -> dict[str, Any]:
     return {"names": names, "action": "SCMP_ACT_ALLOW", "args": list(conditions)}
 
 
-def refuse(names: list[str], number: int) -> dict[str, Any]:
-    """Return a rule that refuses calls with an errno of its own."""
-    return {"names": names, "action": "SCMP_ACT_ERRNO", "errnoRet": number}
+def refuse(names: list[str], number: int, *conditions: dict[str, Any]) -> dict[str, Any]:
+    """Return a rule that refuses calls with an errno of its own where all conditions hold."""
+    rule = {"names": names, "action": "SCMP_ACT_ERRNO", "errnoRet": number}
+    return {**rule, "args": list(conditions)} if conditions else rule
 
 
 def equal(argument: int, value: int) -> dict[str, Any]:
@@ -160,7 +161,9 @@ def sockets() -> list[dict[str, Any]]:
         allow(["socket"], equal(0, AF_NETLINK), masked(1, SOCK_TYPE, kind), route)
         for kind in (SOCK_RAW, SOCK_DGRAM)
     ]
-    return rules
+    # useradd and the like go on where a kernel has no audit, and give up where they may not use it.
+    audit = refuse(["socket"], EPROTONOSUPPORT, equal(0, AF_NETLINK), equal(2, NETLINK_AUDIT))
+    return [*rules, audit]
 
 
 if __name__ == "__main__":

@@ -40,5 +40,7 @@ def test_only_ordinary_sockets_open(stage):
 
     for name in ORDINARY:
         assert found.pop(name).startswith("WORKED"), name
-    assert len(found) == 24
+    # Tools that make users give up at EPERM here; no kernel without audit would say that.
+    assert found.pop("netlink-audit") in {"EPROTONOSUPPORT", "EPERM"}
+    assert len(found) == 23
     assert set(found.values()) == {"EPERM"}

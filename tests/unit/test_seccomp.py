@@ -52,6 +52,16 @@ def test_sockets_are_let_through_by_condition_only(profile):
     assert {rule["args"][0]["value"] for rule in rules} == {1, 2, 10, 16}
 
 
+def test_the_kernels_audit_looks_absent(profile):
+    """No rule lets it through, and useradd goes on without it."""
+    rules = [rule for rule in profile["syscalls"] if "socket" in rule["names"]]
+    audit = [
+        rule for rule in rules if {"index": 2, "value": 9, "op": "SCMP_CMP_EQ"} in rule["args"]
+    ]
+
+    assert [(rule["action"], rule["errnoRet"]) for rule in audit] == [("SCMP_ACT_ERRNO", 93)]
+
+
 def test_every_ioctl_but_two_is_let_through(table):
     """The rules together say "not equal" in 32 bits, whatever the higher bits are."""
 
