@@ -16,7 +16,7 @@ from orchestrator.engine.client import connect
 from orchestrator.engine.image_context import sandbox_image_name
 from orchestrator.errors import GloveboxError
 from orchestrator.harness.box_spec import WORKDIR, Tenant, box_spec
-from orchestrator.harness.images import box_image
+from orchestrator.harness.images import layer_image
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.load import load_policy
 from orchestrator.sandbox.docker_driver import DockerLifecycle
@@ -67,12 +67,8 @@ async def _posture(policy: EffectivePolicy, environ: Mapping[str, str]) -> Postu
             (Mount("tmpfs", "", WORKDIR, size=_WORKSPACE),),
         )
         made = await to_thread.run_sync(
-            lambda: box_image(
-                engine,
-                image,
-                sandbox=policy.sandbox,
-                ids=(tenant.uid, tenant.gid),
-                note=lambda _line: None,
+            lambda: layer_image(
+                engine, image, ids=(tenant.uid, tenant.gid), note=lambda _line: None
             )
         )
         box = await lifecycle.start(box_spec(policy, tenant, session=session, image=made.name))

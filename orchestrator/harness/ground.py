@@ -35,6 +35,7 @@ from orchestrator.harness.history import TurnHistory, open_history
 from orchestrator.harness.joining import joinable, previewed
 from orchestrator.harness.luggage import check_environment
 from orchestrator.harness.options import RunOptions
+from orchestrator.harness.packages.taking import take_steps
 from orchestrator.harness.person import PersonalAccess
 from orchestrator.harness.pool.beginning import begin_pool
 from orchestrator.harness.pool.claim import Claimant
@@ -100,6 +101,7 @@ async def open_ground(
     ``facts`` are told and recorded with the box's own.
     """
     options, policy = governed.options, governed.policy
+    await take_steps(governed, paths, note=front.note)
     async with AsyncExitStack() as stack:
         claimant = Claimant(options, policy, paths=paths, environ=os.environ, note=front.note)
         claim = await stack.enter_async_context(claimant.claimed())

@@ -55,8 +55,8 @@ class Raising:
         ids = (prepared.uid, prepared.gid)
 
         def find_image() -> BoxImage:
-            sandbox = plan.policy.sandbox
-            return box_image(self.engine, plan.image, sandbox=sandbox, ids=ids, note=self.note)
+            policy = plan.policy
+            return box_image(self.engine, plan.image, policy=policy, ids=ids, note=self.note)
 
         async with beside(lambda: luggage.tenant(wanted, prepared)) as packing:
             image = await to_thread.run_sync(find_image)

@@ -65,10 +65,10 @@ WorkspaceGlob = Annotated[PathGlob, BeforeValidator(_relative)]
 
 
 class Prepare(Section):
-    """Steps that root takes on the image in a build of its own, without a network."""
+    """Steps that root takes on the image once, with the network that the policy's rules allow."""
 
     packages: tuple[Word, ...] | None = None
-    """System packages. They need a network, which a build does not have yet: refused."""
+    """Debian packages, fetched with apt, which ``network.packages`` must have."""
     commands: tuple[Text, ...] | None = None
     """Command lines for the image's ``/bin/sh``, one after the other."""
 

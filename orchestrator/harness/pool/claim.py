@@ -219,8 +219,7 @@ class Claimant:
         same = offer.posture.facts.get("named_image_digest") == digest
         if same and (self._options.image or self._policy.sandbox.image):
             # Of another image, our own part in the box may be an older one too.
-            sandbox = self._policy.sandbox
-            now = box_image(engine, image, sandbox=sandbox, ids=ids, note=self._note)
+            now = box_image(engine, image, policy=self._policy, ids=ids, note=self._note)
             same = now.digest == made
         if not same:
             raise BoxError(f"image {image} is another by now")

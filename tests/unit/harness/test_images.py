@@ -3,20 +3,20 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.config.assets import asset
+from orchestrator.engine.images import image_digest
 from orchestrator.engine.layers import BoxImage
-from orchestrator.errors import ConfigError
-from orchestrator.harness.images import box_image, prepare_dockerfile, prepared_image, with_source
+from orchestrator.errors import EngineError
+from orchestrator.harness.images import box_image, prepared_image, with_source
+from orchestrator.harness.packages.steps import prepared_name
 from orchestrator.policy.load import load_policy
 from orchestrator.schema.ids import Digest
 from orchestrator.schema.posture import Posture
-from tests.support.boxes import Stage
-from tests.support.images import drop_image, imported_image
+from tests.support.images import imported_image
 
 
 @pytest.fixture
-def sandbox(tmp_path):
-    policy = load_policy(("default",), search=asset("policies"), user_file=tmp_path / "none.yaml")
-    return policy.sandbox
+def policy(tmp_path):
+    return load_policy(("default",), search=asset("policies"), user_file=tmp_path / "none.yaml")
 
 
 def test_record_names_both_images():
@@ -35,13 +35,13 @@ def test_record_names_both_images():
 
 @pytest.mark.docker
 @pytest.mark.usefixtures("sandbox_image")
-def test_any_image_gets_its_layer(engine, sandbox):
+def test_any_image_gets_its_layer(engine, policy):
     """The first use makes it and says so; what it was made of stays told apart."""
     said = []
     with imported_image(engine, {"only": b""}) as named:
-        made = box_image(engine, named, sandbox=sandbox, ids=(1000, 1000), note=said.append)
+        made = box_image(engine, named, policy=policy, ids=(1000, 1000), note=said.append)
         try:
-            again = box_image(engine, named, sandbox=sandbox, ids=(1000, 1000), note=said.append)
+            again = box_image(engine, named, policy=policy, ids=(1000, 1000), note=said.append)
         finally:
             engine.api.remove_image(made.name, force=True)
 
@@ -51,34 +51,29 @@ def test_any_image_gets_its_layer(engine, sandbox):
 
 
 @pytest.mark.docker
-def test_steps_of_the_policy_are_taken_once(engine, sandbox, sandbox_image, runtime_directory):
-    """As root, on the named image, whatever characters they hold; the second start finds them."""
-    commands = ("id -u > /made-by", 'printf "%s" "a\\"b\n\\$c" > /odd; ls /sys/class/net > /net')
-    steps = replace(sandbox, prepare_commands=commands)
-    said = []
-    made = box_image(engine, sandbox_image, sandbox=steps, ids=(1000, 1000), note=said.append)
-    prepared = prepared_image(engine, sandbox_image, sandbox=steps, note=said.append)
+def test_an_image_whose_steps_were_not_taken_is_refused(engine, policy, sandbox_image):
+    """They are taken before a session, by whoever can ask a person."""
+    sandbox = replace(policy.sandbox, prepare_commands=("true",))
+    under = replace(policy, sandbox=sandbox)
+
+    with pytest.raises(EngineError, match="have not been taken on it yet") as caught:
+        box_image(engine, sandbox_image, policy=under, ids=(1000, 1000), note=print)
+
+    assert "glovebox run" in caught.value.hint
+    assert prepared_image(engine, sandbox_image, policy=policy) == sandbox_image
+
+
+@pytest.mark.docker
+def test_a_prepared_image_gets_its_layer_and_keeps_its_name(engine, policy, sandbox_image):
+    """The record names what the policy named."""
+    sandbox = replace(policy.sandbox, prepare_commands=("true",))
+    under = replace(policy, sandbox=sandbox)
+    name = prepared_name(under, image_digest(engine, sandbox_image))
+    repository, _, tag = name.partition(":")
+    engine.api.tag(sandbox_image, repository, tag)
     try:
-        stage = Stage(engine, made.name, runtime_directory)
-        found = stage.output("cat /made-by /net /odd")
+        made = box_image(engine, sandbox_image, policy=under, ids=(1000, 1000), note=print)
     finally:
-        drop_image(engine, prepared)
+        engine.api.remove_image(name)
 
-    assert found == '0\nlo\na"b\n$c'
     assert made.of == sandbox_image
-    assert len([line for line in said if "building" in line]) == 1
-
-
-def test_command_is_no_dockerfile_syntax():
-    """A line break in one starts no new instruction."""
-    text = prepare_dockerfile(Digest("sha256:1"), ("a\nFROM evil", "b \\"))
-
-    assert [line.split()[0] for line in text.splitlines()] == ["FROM", "USER", "RUN", "RUN"]
-
-
-def test_packages_are_refused_and_say_why(sandbox):
-    """They need a network, and a build has none yet."""
-    steps = replace(sandbox, prepare_packages=("cowsay",))
-
-    with pytest.raises(ConfigError, match=r"cowsay: packages need a network.* no network yet"):
-        prepared_image(None, "debian:12", sandbox=steps, note=print)
