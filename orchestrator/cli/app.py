@@ -19,6 +19,7 @@ from orchestrator.schema.terminal_text import escape_terminal
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("orchestrator.cli.run:run", "Put an agent to work on a directory, in a box."),
+    "wrap": ("orchestrator.cli.wrap:wrap", "Run a program of yours, an agent say, in a box."),
     "shell": ("orchestrator.cli.shell:shell", "Open a box for yourself, without a model."),
     "attach": ("orchestrator.cli.attach:attach", "Open a terminal in a running session's box."),
     "preview": ("orchestrator.cli.preview:preview", "Reach a server in a running session's box."),
@@ -42,6 +43,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "doctor": ("orchestrator.cli.doctor:doctor", "Say what is missing, and how to mend it."),
 }
 """Name to ``module:object`` and one line of help; the object is a function or a typer app."""
+
+PASSING_ON = frozenset({"wrap"})
+"""Commands whose arguments, from the first word that is no option, belong to another program."""
 
 INTERRUPTED = 130
 
@@ -76,7 +80,10 @@ def load_command(name: str) -> Any:
     found = getattr(importlib.import_module(module_name), attribute)
     if not isinstance(found, typer.Typer):
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(name=name, help=found.__doc__ or text)(exiting(found))
+        settings = {"allow_interspersed_args": name not in PASSING_ON}
+        single.command(name=name, help=found.__doc__ or text, context_settings=settings)(
+            exiting(found)
+        )
         found = single
     else:
         for info in found.registered_commands:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from orchestrator.confirmation.question_text import FRAME
+from orchestrator.harness.options import NO_MODEL
 from orchestrator.model.projection import valid
 from orchestrator.schema.event import (
     DecisionMade,
@@ -84,7 +85,7 @@ class Progress:
             case MessageEnd():
                 self._break()
             case SessionStart():
-                self._line("dim", _session_line(event))
+                self._begin(event)
             case ToolStart():
                 self._break()
                 self._line("bold", f"● {event.name} {_arguments_line(event)}")
@@ -93,7 +94,7 @@ class Progress:
                 self._line(
                     "yellow", f"  policy: {event.effect} ({event.rule}{answered}): {event.reason}"
                 )
-            case ToolEnd():
+            case ToolEnd() if event.name != "wrap":
                 self._output(event)
             case UnexpectedExec():
                 self._line("yellow", _unexpected_line(event))
@@ -106,6 +107,11 @@ class Progress:
                 self._line("red", f"{event.where}: {event.message}")
                 if event.hint:
                     self._line("red", f"  {event.hint}")
+
+    def _begin(self, event: SessionStart) -> None:
+        self._line("dim", _session_line(event))
+        if gate := event.posture.get("facts", {}).get("gate"):
+            self._line("yellow", f"  gate: {gate}")
 
     def _stream(self, text: str) -> None:
         self._streaming = True
@@ -153,7 +159,8 @@ def _plain(value: Any) -> Any:
 def _session_line(event: SessionStart) -> str:
     held = sum(1 for value in event.posture.get("controls", {}).values() if value)
     policy = event.policy.get("name", "")
-    return f"box up · {event.model} · policy {policy} · {held} controls proved"
+    model = "" if event.model == NO_MODEL else f"{event.model} · "
+    return f"box up · {model}policy {policy} · {held} controls proved"
 
 
 def _unexpected_line(event: UnexpectedExec) -> str:

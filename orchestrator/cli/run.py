@@ -132,7 +132,7 @@ def run(
             steps=max_steps,
             tokens=max_tokens,
             cost_usd=max_budget_usd,
-            wall_time_s=_seconds(max_time),
+            wall_time_s=read_seconds(max_time),
         ),
         resume=resume,
         resume_latest=resume_latest,
@@ -216,7 +216,9 @@ def read_prompt(prompt: str | None, *, resuming: bool) -> str | None:
     return prompt
 
 
-def _seconds(given: str | None) -> float | None:
+def read_seconds(given: str | None) -> float | None:
+    """Return a wall time in seconds; UsageError for what is none."""
+    """Return a wall time in seconds; UsageError for what is none."""
     if given is None:
         return None
     try:

@@ -18,6 +18,7 @@ from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.records import AuditSink
 from orchestrator.harness.box_spec import WORKDIR
 from orchestrator.sandbox.driver import BoxStream, RunningBox
+from orchestrator.schema.exec_record import OnExecs
 from orchestrator.schema.stream import StreamEnd, TcpTarget, TerminalSize, TerminalTarget
 from orchestrator.terminal.recording import Recording
 
@@ -56,9 +57,17 @@ class PersonalAccess:
     _opened: int = field(default=0, init=False)
 
     async def open_terminal(
-        self, size: TerminalSize, person: Person, *, command: str | None = None
+        self,
+        size: TerminalSize,
+        person: Person,
+        *,
+        command: str | None = None,
+        on_execs: OnExecs | None = None,
     ) -> BoxStream:
-        """Return a terminal that is recorded; without a record of its start there is none."""
+        """Return a terminal that is recorded; without a record of its start there is none.
+
+        ``on_execs`` hears of every program that is started on it.
+        """
         self._opened += 1
         name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}-{self._opened}"
         path = self.recordings / f"{name}.cast"
@@ -76,7 +85,8 @@ class PersonalAccess:
                 path, size, redact=self.output.stream, title=f"glovebox {person.via}"
             )
             try:
-                stream = await self.box.open_stream(TerminalTarget(size, WORKDIR, command))
+                target = TerminalTarget(size, WORKDIR, command)
+                stream = await self.box.open_stream(target, on_execs=on_execs)
             except BaseException:
                 recording.close()
                 raise

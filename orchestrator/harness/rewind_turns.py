@@ -6,14 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.schema.ids import EntryId
+from orchestrator.sessions.entry import Entry
 from orchestrator.sessions.outline import summary_of
 from orchestrator.sessions.tree import EntryTree
 from orchestrator.workspace.snapshots_words import Moment, Snapshot
 
+WORK = "work"
+"""The ``kind`` of the session's own entry about what a wrapped program did up to then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One answer of the model and what came of its calls."""
+    """One answer of the model and what came of its calls, or a while of a wrapped program's work."""
 
     number: int
     """From 1; 0 is before the first."""
@@ -44,7 +48,16 @@ def turns_of(tree: EntryTree) -> list[Turn]:
             said = ""
         elif role == "tool":
             turns[-1] = replace(turns[-1], end=entry.id)
+        elif is_work(entry):
+            words = str(entry.body.get("words", ""))
+            turns.append(Turn(len(turns), entry.id, entry.id, entry.time, words, prompted=True))
+            said = ""
     return turns
+
+
+def is_work(entry: Entry) -> bool:
+    """Say whether an entry is the mark of a wrapped program."""
+    return entry.type == "custom" and entry.body.get("kind") == WORK
 
 
 def moment_now(tree: EntryTree) -> Moment:
@@ -52,7 +65,7 @@ def moment_now(tree: EntryTree) -> Moment:
     answers = [
         entry.id
         for entry in tree.path()
-        if entry.type == "message" and entry.body["role"] == "assistant"
+        if is_work(entry) or (entry.type == "message" and entry.body["role"] == "assistant")
     ]
     if not answers:
         return Moment("start")

@@ -56,6 +56,7 @@ def _decide(policy: EffectivePolicy, request: Request, *, tool: str, read: Reade
         return count([*on_files, *on_tool])
     if isinstance(request, ExecRequest):
         votes, risks = _on_command(policy, request, read)
+        votes += [] if tool == "bash" else _bash_votes(layers)
     elif isinstance(request, ProcessStart):
         votes, risks = _on_command(policy, request, read)
         votes += _bash_votes(layers)

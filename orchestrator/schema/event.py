@@ -125,6 +125,16 @@ class ToolUpdate(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramOutput(Event):
+    """What a wrapped program said, redacted; only where its output goes nowhere else."""
+
+    type: ClassVar[str] = "program_output"
+    call: str
+    source: Literal["stdout", "stderr"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class UnexpectedExec(Event):
     """A command started a program that policy would have asked about, and its text did not show."""
 

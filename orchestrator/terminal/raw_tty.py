@@ -8,7 +8,7 @@ import termios
 import tty
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import anyio
 
@@ -25,6 +25,7 @@ class RawTty:
     def __init__(self, fd: int) -> None:
         """Take the descriptor over; it must be a terminal, and is closed by ``close``."""
         self._fd = fd
+        self._before: list[Any] | None = None
         os.set_blocking(fd, False)
 
     @classmethod
@@ -69,7 +70,7 @@ class RawTty:
     @contextlib.contextmanager
     def raw(self) -> Iterator[None]:
         """Give every key as a byte, Ctrl-C too, until the end of the block."""
-        before = termios.tcgetattr(self._fd)
+        self._before = before = termios.tcgetattr(self._fd)
         try:
             tty.setraw(self._fd, termios.TCSANOW)
             yield
@@ -77,6 +78,17 @@ class RawTty:
             # Gone with its window: nothing is left to restore.
             with contextlib.suppress(termios.error):
                 termios.tcsetattr(self._fd, termios.TCSANOW, before)
+
+    @contextlib.contextmanager
+    def as_before(self) -> Iterator[None]:
+        """Within ``raw``, give the terminal its own modes until the end of the block."""
+        try:
+            if self._before is not None:
+                termios.tcsetattr(self._fd, termios.TCSANOW, self._before)
+            yield
+        finally:
+            with contextlib.suppress(termios.error):
+                tty.setraw(self._fd, termios.TCSANOW)
 
     def close(self) -> None:
         """Let go of the descriptor."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Literal, Protocol
 
 import anyio
@@ -22,6 +23,8 @@ SLICE = 4096
 """Bytes that are emulated before keys are looked at again."""
 LAST_S = 1.0
 """How long the last frame may take on a slow line."""
+
+ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 Left = Literal["ended", "detached", "gone", "signal"]
 
@@ -45,8 +48,13 @@ class Bytes(Protocol):
 class Viewer:
     """Shows one stream on one terminal until either ends or the person leaves."""
 
-    def __init__(self, stream: Bytes, terminal: RawTty, *, detach: bytes) -> None:
-        """``detach`` is the key that leaves."""
+    def __init__(
+        self, stream: Bytes, terminal: RawTty, *, detach: bytes, heeds_signals: bool = True
+    ) -> None:
+        """``detach`` is the key that leaves.
+
+        ``heeds_signals`` is False where somebody else sees to those that end this process.
+        """
         self._stream = stream
         self._terminal = terminal
         self._keys = Keys(detach)
@@ -57,6 +65,10 @@ class Viewer:
         self._painted = anyio.Lock()
         self._left: Left = "ended"
         self._failure: GloveboxError | None = None
+        self._watched = (signal.SIGWINCH, *(ENDING if heeds_signals else ()))
+        self._back = anyio.Event()
+        self._back.set()
+        self._reading = anyio.CancelScope()
 
     async def show(self) -> Left:
         """Return why it ended, or raise what ended it; the terminal is as before by then."""
@@ -100,7 +112,9 @@ class Viewer:
         return "ended"
 
     async def _send_keys(self) -> Left:
-        while data := await self._terminal.read():
+        while (data := await self._typed()) != b"":
+            if data is None:
+                continue
             typed, left = self._keys.feed(
                 data,
                 application=self._emulator.wants_application_keys,
@@ -112,9 +126,32 @@ class Viewer:
                 return "detached"
         return "gone"
 
+    async def _typed(self) -> bytes | None:
+        """Return the next keys, empty where the terminal is gone; None where it was lent out."""
+        await self._back.wait()
+        with anyio.CancelScope() as self._reading:
+            return await self._terminal.read()
+        return None
+
+    @asynccontextmanager
+    async def aside(self) -> AsyncIterator[None]:
+        """Lend the terminal out; until the end of the block nothing is shown or read here."""
+        async with self._painted:
+            self._back = anyio.Event()
+            self._reading.cancel()
+            try:
+                await self._terminal.write(self._last_words())
+                with self._terminal.as_before():
+                    yield
+            finally:
+                self._back.set()
+                with anyio.CancelScope(shield=True):
+                    await self._terminal.write(self._painter.enter())
+                self._painter.forget()
+                self._dirty.set()
+
     async def _heed_signals(self) -> Left:
-        watched = (signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-        with anyio.open_signal_receiver(*watched) as signals:
+        with anyio.open_signal_receiver(*self._watched) as signals:
             async for number in signals:
                 if number != signal.SIGWINCH:
                     return "signal"
