@@ -167,7 +167,7 @@ class Injector(Protocol):
         ...
 
 
-class Exchange(Protocol):
+class Onlooker(Protocol):
     """Looks on while one request is answered; it never changes a byte of the answer."""
 
     def request(self, headers: Headers) -> Headers:
@@ -190,6 +190,6 @@ class Exchange(Protocol):
 class ExchangeWatch(Protocol):
     """Says which exchanges are looked at."""
 
-    def watch(self, admission: Admission) -> Exchange | None:
+    def watch(self, admission: Admission) -> Onlooker | None:
         """Return who looks at the answer to this request; None for nobody."""
         ...

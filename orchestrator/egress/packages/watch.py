@@ -16,7 +16,7 @@ from orchestrator.egress.packages.client import Client, Page
 from orchestrator.egress.packages.clients import CLIENTS
 from orchestrator.egress.packages.hosts import Known, PackageHosts
 from orchestrator.egress.packages.page_body import PageBody, readable_encodings
-from orchestrator.egress.seams import Admission, Exchange, Headers
+from orchestrator.egress.seams import Admission, Headers, Onlooker
 from orchestrator.schema.artefact import Artefact
 from orchestrator.schema.egress import EgressRequest
 from orchestrator.schema.packages import READING
@@ -43,7 +43,7 @@ class PackageWatch:
         self._beside: set[tuple[str, str, int]] = set()
         """Servers whose indexes name no files of other servers."""
 
-    def watch(self, admission: Admission) -> Exchange | None:
+    def watch(self, admission: Admission) -> Onlooker | None:
         """Return who looks at it: an index's page, or a package's file; None for anything else."""
         request = admission.request
         if request.method not in READING:
@@ -81,8 +81,8 @@ class PackageWatch:
                 announced = client.announced(page)
             else:
                 announced = await to_thread.run_sync(client.announced, page)
-        except ValueError as err:
-            self.on_trouble(f"packages: {_url(request)} cannot be read: {err}")
+        except Exception as err:  # noqa: BLE001 - a server's page must not end what carries it
+            self.on_trouble(f"packages: {_url(request)} cannot be read: {err or type(err).__name__}")
             return
         origin = (request.scheme, request.host, request.port)
         if self.hosts.learn(client.ecosystem, announced):
