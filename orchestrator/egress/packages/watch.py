@@ -82,7 +82,9 @@ class PackageWatch:
             else:
                 announced = await to_thread.run_sync(client.announced, page)
         except Exception as err:  # noqa: BLE001 - a server's page must not end what carries it
-            self.on_trouble(f"packages: {_url(request)} cannot be read: {err or type(err).__name__}")
+            self.on_trouble(
+                f"packages: {_url(request)} cannot be read: {str(err) or type(err).__name__}"
+            )
             return
         origin = (request.scheme, request.host, request.port)
         if self.hosts.learn(client.ecosystem, announced):
