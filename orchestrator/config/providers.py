@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-ApiKind = Literal["anthropic", "openai-chat", "openai-responses"]
+ApiKind = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
+"""``gemini`` serves programs in the box alone."""
 
 KEY_HEADERS = frozenset(
     {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"}
@@ -39,6 +40,8 @@ class ProviderSettings(_Strict):
     """One provider; None leaves the catalogue's value. A new name needs ``api`` and ``base_url``."""
 
     api: ApiKind | None = None
+    also: tuple[ApiKind, ...] = ()
+    """Further APIs that the server speaks at the same address, for programs in the box."""
     base_url: str | None = None
     """The address the key is sent to, and nothing else."""
     key: str | None = None

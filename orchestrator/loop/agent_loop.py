@@ -7,8 +7,8 @@ kept (the transcript does). Every message is on disk before it has an effect.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import anyio
@@ -18,7 +18,8 @@ from orchestrator.dispatch.dispatcher import PartialBatchError
 from orchestrator.dispatch.judge import NeedsApprovalError
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.records import AuditSink
-from orchestrator.loop.limits import Limits, Pace, Reached, Repetition, Spent, reached
+from orchestrator.loop.limits import Limits, Pace, Reached, Repetition, reached
+from orchestrator.loop.progress import Beside, Progress, nothing_beside
 from orchestrator.loop.turn import cost_of, tidy
 from orchestrator.model.client import ModelClient, Prompt
 from orchestrator.redaction.stream import RedactingStream
@@ -108,27 +109,6 @@ class RunResult:
     waiting_for: NeedsApprovalError | None = None
 
 
-@dataclass(slots=True)
-class _Progress:
-    turns: int = 0
-    usage: Usage = field(default_factory=Usage)
-    cost_usd: float | None = 0.0
-    """None for good once one call's cost is not known: a sum without it would be a lie."""
-    cuts: int = 0
-    """Answers in a row that were cut at the output limit."""
-    circling: bool = False
-    started: float = field(default_factory=time.monotonic)
-
-    def spent(self) -> Spent:
-        return Spent(
-            self.turns, self.usage.total, self.cost_usd or 0.0, time.monotonic() - self.started
-        )
-
-    def add_cost(self, cost_usd: float | None) -> None:
-        known = self.cost_usd is not None and cost_usd is not None
-        self.cost_usd = (self.cost_usd or 0.0) + (cost_usd or 0.0) if known else None
-
-
 @dataclass(frozen=True, slots=True)
 class Speech:
     """What every request of a run carries besides the conversation."""
@@ -151,8 +131,12 @@ class AgentLoop:
         limits: Limits,
         output: OutputFilter,
         observe: Observer,
+        beside: Callable[[], Beside] = nothing_beside,
     ) -> None:
-        """``output`` keeps secrets out of the transcript and of what observers see."""
+        """``output`` keeps secrets out of the transcript and of what observers see.
+
+        ``beside`` says what programs in the box have used so far.
+        """
         self._model = model
         self._runner = runner
         self._transcript = transcript
@@ -161,6 +145,7 @@ class AgentLoop:
         self._limits = limits
         self._output = output
         self._observe = observe
+        self._beside = beside
         self._repetition = Repetition(limits.repeat)
         self._pace = Pace(limits.tool_calls_per_minute)
 
@@ -169,7 +154,7 @@ class AgentLoop:
 
         Calls that waited for a person's answer come first: what was said yes to is what runs.
         """
-        progress = _Progress()
+        progress = Progress(self._beside)
         held = self._transcript.take_up()
         while True:
             limit = self._limit(progress)
@@ -188,24 +173,24 @@ class AgentLoop:
                 if ended is not None:
                     return ended
 
-    def _hold(self, progress: _Progress, partial: PartialBatchError) -> RunResult:
+    def _hold(self, progress: Progress, partial: PartialBatchError) -> RunResult:
         """Keep what has run and what waits, and end resumably."""
         if partial.results:
             self._transcript.add(ToolMessage(partial.results))
         self._transcript.hold(partial.waiting)
         return self._result(progress, "needs_approval", "", waiting=partial.stop)
 
-    def _limit(self, progress: _Progress) -> Reached | None:
+    def _limit(self, progress: Progress) -> Reached | None:
         if progress.circling:
             return Reached("repetition", self._limits.repeat)
         return reached(self._limits, progress.spent())
 
-    def _seconds_left(self, progress: _Progress) -> float | None:
+    def _seconds_left(self, progress: Progress) -> float | None:
         if self._limits.wall_time_s is None:
             return None
         return max(self._limits.wall_time_s - progress.spent().seconds, 0.01)
 
-    async def _turn(self, progress: _Progress) -> RunResult | None:
+    async def _turn(self, progress: Progress) -> RunResult | None:
         """Run one turn; None when another is to follow."""
         progress.turns += 1
         self._observe(TurnStart(progress.turns))
@@ -236,7 +221,7 @@ class AgentLoop:
         )
         return ended
 
-    async def _ask(self, progress: _Progress, prompt: Prompt) -> AssistantMessage:
+    async def _ask(self, progress: Progress, prompt: Prompt) -> AssistantMessage:
         """Return the model's message once it is on disk and in the audit."""
         streams = {kind: self._stream_of(kind) for kind in DELTA_KINDS}
         reply = await self._model.complete(prompt, on_delta=lambda d: streams[d.kind].feed(d.text))
@@ -264,7 +249,7 @@ class AgentLoop:
     def _stream_of(self, kind: Literal["text", "thinking"]) -> RedactingStream:
         return self._output.stream(lambda text: self._observe(MessageDelta(kind, text)))
 
-    def _recover_cut(self, progress: _Progress, message: AssistantMessage) -> RunResult | None:
+    def _recover_cut(self, progress: Progress, message: AssistantMessage) -> RunResult | None:
         """Answer a cut message once in a row; a second cut ends the run as failed."""
         progress.cuts += 1
         self._close(message.tool_calls, CUT_CALL)
@@ -295,7 +280,7 @@ class AgentLoop:
         result = digest_of(repr([(r.output, r.is_error) for r in self._last]).encode())
         return self._repetition.note(call, result)
 
-    async def _conclude(self, progress: _Progress, limit: Reached) -> RunResult:
+    async def _conclude(self, progress: Progress, limit: Reached) -> RunResult:
         """Ask once for a conclusion without tools, and end."""
         self._observe(LimitReached(limit.kind, limit.value))
         self._audit.append("limit", {"kind": limit.kind, "value": str(limit.value)})
@@ -310,19 +295,20 @@ class AgentLoop:
 
     def _result(
         self,
-        progress: _Progress,
+        progress: Progress,
         status: RunStatus,
         answer: str,
         *,
         limit: Reached | None = None,
         waiting: NeedsApprovalError | None = None,
     ) -> RunResult:
+        usage, cost_usd = progress.total()
         return RunResult(
             status=status,
             answer=self._output.scrub(answer),
             turns=progress.turns,
-            usage=progress.usage,
-            cost_usd=progress.cost_usd,
+            usage=usage,
+            cost_usd=cost_usd,
             limit=limit,
             waiting_for=waiting,
         )

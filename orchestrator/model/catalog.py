@@ -74,6 +74,15 @@ PROVIDERS: Mapping[str, Provider] = {
         max_tokens_field="max_completion_tokens",
         table="openai",
     ),
+    "gemini": Provider(
+        "gemini",
+        "https://generativelanguage.googleapis.com",
+        "gemini",
+        base_url_variable="GOOGLE_GEMINI_BASE_URL",
+        window=1_000_000,
+        output=65_536,
+        idle_timeout_s=SLOW_IDLE_S,
+    ),
     "llamacpp": Provider(
         "openai-chat", "http://127.0.0.1:8080/v1", "llamacpp", key_required=False,
         window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S,

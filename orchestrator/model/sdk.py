@@ -15,6 +15,7 @@ from typing import Any
 import httpx2
 
 from orchestrator.credentials.secret import Secret
+from orchestrator.errors import ConfigError
 from orchestrator.model.anthropic_messages import AnthropicMessages
 from orchestrator.model.catalog import Target, is_loopback
 from orchestrator.model.client import ModelClient
@@ -65,6 +66,11 @@ def header_filter(target: Target, key: Secret | None) -> Callable[[Any], Awaitab
 @asynccontextmanager
 async def open_sdk(target: Target, key: Secret | None) -> AsyncIterator[tuple[ModuleType, Any]]:
     """Give the SDK's module and an open client of it for a target."""
+    if target.api == "gemini":
+        raise ConfigError(
+            f"{target.info.id}: the Gemini API serves programs in the box, not the loop",
+            hint="providers with another API: anthropic, openai-chat, openai-responses",
+        )
     module, make = _anthropic() if target.api == "anthropic" else _openai()
     http = module.DefaultAsyncHttpxClient(
         follow_redirects=False,

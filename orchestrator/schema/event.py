@@ -151,6 +151,33 @@ class UnexpectedExec(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCallInBox(Event):
+    """A program in the box asked for a model and was refused, or its call is over.
+
+    ``asked`` is the model as the program named it; ``usage`` is empty where nothing was counted,
+    ``estimated`` where the provider did not report it all.
+    """
+
+    type: ClassVar[str] = "model_call_in_box"
+    number: int
+    effect: str
+    rule: str
+    reason: str
+    provider: str
+    model: str
+    asked: str
+    path: str
+    status: int | None
+    usage: Mapping[str, int]
+    estimated: bool
+    cost_usd: float | None
+    bytes_up: int
+    bytes_down: int
+    duration_ms: float
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Egress(Event):
     """Something would have left the box and was refused, or it left and is over.
 

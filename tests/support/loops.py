@@ -12,6 +12,7 @@ from orchestrator.dispatch.output import OutputFilter
 from orchestrator.harness.transcript import StoredTranscript
 from orchestrator.loop.agent_loop import AgentLoop, Speech, ToolRunner
 from orchestrator.loop.limits import Limits
+from orchestrator.loop.progress import Beside, nothing_beside
 from orchestrator.model.client import Delta, ModelInfo, OnDelta, Prompt
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.sandbox.scripted import ScriptedBox
@@ -116,6 +117,7 @@ def open_loop(
     limits: Limits | None = None,
     prices: Mapping[str, float | None] | None = None,
     known: Mapping[str, str] | None = None,
+    beside: Callable[[], Beside] = nothing_beside,
     **corridor_options: Any,
 ) -> Opened:
     """Put a loop together; it runs calls in ``box``, or hands them to ``runner``."""
@@ -135,5 +137,6 @@ def open_loop(
         limits=limits or Limits(),
         output=OutputFilter(Redactor(known or {})),
         observe=corridor.events.append,
+        beside=beside,
     )
     return Opened(loop, model, corridor, store, corridor.events)

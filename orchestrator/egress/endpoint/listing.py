@@ -43,6 +43,11 @@ async def list_models(
     rows: dict[str, list[dict[str, Any]]] = {}
 
     async def one(upstream: Upstream) -> None:
+        if upstream.open is not None:
+            # Not worth starting for: it has one model, whose name is known.
+            row = {_ROWS[route.shape][1]: upstream.only_model, "object": "model"}
+            rows[upstream.name] = [row] if _allowed(row, route, upstream, terms) else []
+            return
         key = upstream.key.reveal() if upstream.key else None
         headers = request_headers(asked, route, key=key, configured=upstream.headers)
         found = await _rows(upstream, route, headers, clients.of(upstream))

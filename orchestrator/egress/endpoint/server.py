@@ -82,7 +82,9 @@ class ModelEndpoint:
         try:
             while await self._next(connection, caller):
                 pass
-        except ClientGoneError:
+            await stream.send(b"", last=True)
+        except (ClientGoneError, OSError, BoxError):
+            # Without an end in order the client sees that what it has is a part.
             pass
         finally:
             with anyio.CancelScope(shield=True), suppress(OSError, BoxError):
@@ -166,12 +168,13 @@ class ModelEndpoint:
             request.call, asked=route.model, provider=chosen.upstream.name, model=chosen.model
         )
         await self._begin(replace(call, rule=chosen.rule))
-        order = self._order(request, chosen.upstream, b"", model=chosen.model)
+        order = await self._order(request, chosen.upstream, b"", model=chosen.model)
         await self._relayed(connection, order, call, request, prepared=None, hold=None)
 
     async def _generate(self, connection: ClientConnection, request: _Request) -> None:
         ready = prepare(request.body, request.route, self._upstreams, terms=request.terms)
         chosen = ready.chosen
+        order = await self._order(request, chosen.upstream, ready.content, model=chosen.model)
         hold = None
         if request.route.kind != "count":
             hold = await self._budget.reserve(ready.amount)
@@ -189,7 +192,6 @@ class ModelEndpoint:
             if hold is not None:
                 await self._budget.settle(hold, *counted(Relayed(), ready).settled)
             raise
-        order = self._order(request, chosen.upstream, ready.content, model=chosen.model)
         await self._relayed(connection, order, call, request, prepared=ready, hold=hold)
 
     async def _relayed(
@@ -218,8 +220,12 @@ class ModelEndpoint:
         if not done.complete:
             raise ClientGoneError
 
-    def _order(self, request: _Request, upstream: Upstream, content: bytes, *, model: str) -> Order:
+    async def _order(
+        self, request: _Request, upstream: Upstream, content: bytes, *, model: str
+    ) -> Order:
         head, route = request.head, request.route
+        if upstream.open is not None:
+            upstream = await upstream.open()
         key = upstream.key.reveal() if upstream.key else None
         query = passed_query(head.query, route.shape)
         return Order(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from orchestrator.credentials.secret import Secret
@@ -30,6 +30,8 @@ class Upstream:
     """Of a provider that has one; its own name then stands for it."""
     direct: bool = False
     """Of this machine: no proxy of the environment is asked, no connection kept."""
+    open: Callable[[], Awaitable[Upstream]] | None = None
+    """Starts it, where it runs only when it is asked; gives it with its address and key."""
 
     def url(self, route: Route, query: str, *, model: str = "") -> str:
         """Return the address of a call; ``model`` stands in the path's own place where given."""

@@ -2,7 +2,7 @@ import anyio
 import pytest
 
 from orchestrator.config.providers import ApiKind
-from orchestrator.errors import ModelError
+from orchestrator.errors import ConfigError, ModelError
 from orchestrator.model.anthropic_messages import AnthropicMessages
 from orchestrator.model.openai_chat import OpenAIChat
 from orchestrator.model.openai_responses import OpenAIResponses
@@ -40,6 +40,12 @@ def test_key_is_tried_with_one_get(api: ApiKind) -> None:
         (asked,) = server.asked
     assert asked.method == "GET"
     assert asked.path.startswith("/v1/models")
+
+
+def test_gemini_is_for_the_box_alone() -> None:
+    """The loop has no adapter for it, and says so before anything is sent."""
+    with pytest.raises(ConfigError, match="serves programs in the box, not the loop"):
+        anyio.run(check_key, target_of("gemini", "http://127.0.0.1:1"), KEY)
 
 
 def test_wrong_key_is_told() -> None:

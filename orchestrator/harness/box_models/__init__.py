@@ -1,0 +1,1 @@
+"""Models for programs in a session's box: its providers, records, variables, put together."""

@@ -1,0 +1,100 @@
+"""Bringing up the model endpoint of one session."""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+from orchestrator.config.paths import Paths
+from orchestrator.dispatch.records import AuditSink
+from orchestrator.egress.endpoint import MODEL_PORT
+from orchestrator.egress.endpoint.budget import BoxBudget, Spent
+from orchestrator.egress.endpoint.clients import open_clients
+from orchestrator.egress.endpoint.day_ledger import DayLedger
+from orchestrator.egress.endpoint.echo import Echoes
+from orchestrator.egress.endpoint.server import ModelEndpoint
+from orchestrator.egress.endpoint.upstream import Upstream
+from orchestrator.harness.box_models.local_provider import NAME, LocalProvider, has_local_model
+from orchestrator.harness.box_models.providers import ProviderFacts, box_upstreams, may_use
+from orchestrator.harness.box_models.records import ModelCallDesk, Scrub
+from orchestrator.harness.box_models.variables import box_variables
+from orchestrator.policy.box_models import BoxModels
+from orchestrator.redaction.known import KnownValues
+from orchestrator.schema.event import Observer
+
+PREFIX = "gbx_"
+"""Of placeholders; a random word follows."""
+USE_TODAY = "model-use.json"
+
+
+@dataclass(frozen=True, slots=True)
+class BoxModelParts:
+    """What an endpoint is put together from."""
+
+    terms: Callable[[], BoxModels]
+    """The rules in force; read anew for each call."""
+    providers: ProviderFacts
+    audit: AuditSink
+    scrub: Scrub
+    learn: Callable[[dict[str, str]], None]
+    """Hears every key that is read, to keep it out of texts."""
+    observe: Observer
+    paths: Paths
+    context: ssl.SSLContext = field(default_factory=ssl.create_default_context)
+    """Which certificates hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBoxModels:
+    """An endpoint that is up."""
+
+    endpoint: ModelEndpoint
+    environment: dict[str, str]
+    """Variables of commands in the box."""
+    port: int
+    spent: Callable[[], Spent]
+    """What the box has used so far."""
+
+
+@asynccontextmanager
+async def open_box_models(parts: BoxModelParts) -> AsyncIterator[OpenBoxModels]:
+    """Give the endpoint while the context is open; calls under way are ended with it."""
+    terms = parts.terms()
+    placeholder = PREFIX + secrets.token_urlsafe(24)
+    async with AsyncExitStack() as stack:
+        upstreams = box_upstreams(terms, parts.providers)
+        if may_use(terms, NAME) and has_local_model():
+            local = LocalProvider(parts.providers.environ)
+            await stack.enter_async_context(local.running())
+            upstreams = (*upstreams, local.upstream())
+        keys = _keys(upstreams)
+        parts.learn(keys)
+        if not upstreams:
+            parts.providers.note("models in the box: no provider that policy allows has a key")
+        budget = BoxBudget(
+            parts.terms,
+            day=DayLedger(parts.paths.state / USE_TODAY),
+            monotonic=time.monotonic,
+        )
+        endpoint = ModelEndpoint(
+            upstreams,
+            terms=parts.terms,
+            echoes=Echoes(KnownValues(keys), placeholder),
+            budget=budget,
+            desk=ModelCallDesk(parts.audit, scrub=parts.scrub, observe=parts.observe),
+            clients=await stack.enter_async_context(open_clients(parts.context)),
+        )
+        yield OpenBoxModels(
+            endpoint,
+            box_variables(upstreams, placeholder, port=MODEL_PORT),
+            MODEL_PORT,
+            lambda: budget.spent,
+        )
+
+
+def _keys(upstreams: tuple[Upstream, ...]) -> dict[str, str]:
+    return {f"key-{up.name}": up.key.reveal() for up in upstreams if up.key is not None}
