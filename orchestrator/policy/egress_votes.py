@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from orchestrator.policy.ballot import count, poll
 from orchestrator.policy.egress_terms import Yes, session_budgets, terms_of
+from orchestrator.policy.git_requests import begins_push
 from orchestrator.policy.network_match import CompiledNetworkRule, NetworkLayer
 from orchestrator.policy.url_paths import readings
 from orchestrator.schema.decision import Decision, strictest
@@ -58,9 +59,9 @@ class EgressVotes:
         return item.covers(self._request.host, self._request.scheme, self._request.port)
 
     def _asking(self, method: str, path: str) -> Matches:
-        upgrade = bool(self._request.upgrade)
+        upgrade, query = bool(self._request.upgrade), self._request.target.partition("?")[2]
         return lambda item: (
-            self._at_end(item) and item.covers_request(method, path, upgrade=upgrade)
+            self._at_end(item) and item.covers_request(method, path, query=query, upgrade=upgrade)
         )
 
     def _terms(self, matches: Matches, *, sure: Sequence[CompiledNetworkRule]) -> Terms:
@@ -77,10 +78,19 @@ class EgressVotes:
         """Return the count of every layer's rules that match, or of its default."""
 
         def votes_of(layer: NetworkLayer) -> Sequence[Decision]:
-            found = [_vote(item, self._request) for item in layer.rules if matches(item)]
-            return found or _default(layer)
+            found = [item for item in layer.rules if matches(item)]
+            votes = [_vote(item, self._request) for item in self._asked_once(found)]
+            return votes or _default(layer)
 
         return self._count(votes_of)
+
+    def _asked_once(self, found: Sequence[CompiledNetworkRule]) -> Sequence[CompiledNetworkRule]:
+        """Leave out who would ask about the begin of a push where git may read: the push is asked of."""
+        target = self._request.target.partition("?")
+        may_read = any(item.rule.effect == "allow" and "read" in item.rule.git for item in found)
+        if not (may_read and begins_push(self._request.method, target[0], target[2])):
+            return found
+        return [item for item in found if item.rule.effect != "ask" or not item.rule.git]
 
     def _possible(self, matches: Matches, *, whole: bool) -> Decision:
         """Return whether anything there could be let out: a yes to look closer, or a no.

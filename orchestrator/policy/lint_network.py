@@ -138,6 +138,8 @@ def _covers(wide: CompiledNetworkRule, narrow: CompiledNetworkRule) -> bool:
     methods, paths = wide.rule.methods, wide.rule.paths
     if methods and not (narrow.rule.methods and set(narrow.rule.methods) <= set(methods)):
         return False
+    if wide.rule.git and not (narrow.rule.git and set(narrow.rule.git) <= set(wide.rule.git)):
+        return False
     everything = not paths or "/**" in paths
     return everything or bool(narrow.rule.paths and set(narrow.rule.paths) <= set(paths))
 

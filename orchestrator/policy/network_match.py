@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from orchestrator.policy.document import Default
+from orchestrator.policy.git_requests import git_access, may_be_git
 from orchestrator.policy.globs import GlobSet, compile_globs
 from orchestrator.policy.hosts import is_address, special_name
 from orchestrator.policy.layer import Layer
@@ -53,9 +54,8 @@ class CompiledNetworkRule:
     def shuts(self, *, whole: bool) -> bool:
         """Say whether it refuses all requests to an end, or to a ``whole`` name."""
         rule = self.rule
-        narrow = bool(rule.methods or rule.paths or rule.websocket)
         elsewhere = whole and bool(rule.ports or rule.schemes)
-        return rule.effect == "deny" and not (narrow or elsewhere)
+        return rule.effect == "deny" and not (rule.narrows or elsewhere)
 
     def covers_host(self, host: str) -> bool:
         """Say whether the rule speaks of a canonical host."""
@@ -80,9 +80,11 @@ class CompiledNetworkRule:
             at_port = self.rule.effect != "allow" or port == USUAL_PORTS.get(scheme)
         return at_port and self.covers_host(host)
 
-    def covers_request(self, method: str, path: str, *, upgrade: bool) -> bool:
+    def covers_request(self, method: str, path: str, *, query: str = "", upgrade: bool) -> bool:
         """Say whether it speaks of one reading of a request to an end that it covers."""
         rule = self.rule
+        if rule.git and not self._covers_git(method, path, query):
+            return False
         if rule.methods and method not in rule.methods:
             return False
         if upgrade and not rule.websocket and rule.effect != "deny":
@@ -90,6 +92,11 @@ class CompiledNetworkRule:
         if rule.websocket and not upgrade and rule.effect == "deny":
             return False
         return self.paths is None or self.paths.match(path) is not None
+
+    def _covers_git(self, method: str, path: str, query: str) -> bool:
+        if self.rule.effect == "allow":
+            return bool(git_access(method, path, query).intersection(self.rule.git))
+        return any(may_be_git(access, path, query) for access in self.rule.git)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from pydantic import (
 )
 
 from orchestrator.policy.addresses import check_address, check_private
+from orchestrator.policy.git_requests import GitAccess
 from orchestrator.policy.globs import check_glob
 from orchestrator.policy.hosts import HostRefused, canonical_host, is_address
 from orchestrator.policy.rules import RuleId, Section, Text, Word
@@ -171,12 +172,14 @@ class NetworkRule(Section):
     """HTTP methods; none given means any."""
     paths: Annotated[tuple[UrlGlob, ...], BeforeValidator(_one_or_many)] = ()
     """Globs of URL paths, without the query; none given means any."""
+    git: Annotated[tuple[GitAccess, ...], BeforeValidator(_one_or_many)] = ()
+    """Only requests of git's smart HTTP: ``read`` (clone, fetch), ``write`` (push) or both."""
     websocket: bool = False
     """A request may switch to WebSocket, after which nobody reads the bytes; with ``deny``, only
     such requests are meant."""
     inspect: bool | None = None
-    """Connections are opened and each request in them is judged. Methods, paths, websocket and
-    inject need that by themselves; ``false`` says that this rule must not."""
+    """Connections are opened and each request in them is judged. Methods, paths, git, websocket
+    and inject need that by themselves; ``false`` says that this rule must not."""
     inject: Injection | None = None
     """A credential added on the way out; by https only."""
     private: Annotated[
@@ -200,9 +203,12 @@ class NetworkRule(Section):
     @property
     def reads_requests(self) -> bool:
         """Whether the rule can only be held against single requests."""
-        return bool(
-            self.methods or self.paths or self.websocket or self.inject or self.inspect is True
-        )
+        return self.narrows or bool(self.inject or self.inspect is True)
+
+    @property
+    def narrows(self) -> bool:
+        """Whether the rule speaks of some requests to its hosts only."""
+        return bool(self.methods or self.paths or self.git or self.websocket)
 
     @field_validator("hosts")
     @classmethod
@@ -243,13 +249,13 @@ def _of_schemes(rule: NetworkRule) -> str | None:
             return "scheme tcp needs ports"
         if rule.reads_requests:
             return (
-                "scheme tcp is bytes that nobody reads: no methods, paths, websocket, inspect or "
-                "inject; make a rule of its own for it"
+                "scheme tcp is bytes that nobody reads: no methods, paths, git, websocket, inspect "
+                "or inject; make a rule of its own for it"
             )
     if rule.inject and "http" in rule.schemes:
         return "inject goes by https alone; make a rule of its own for http"
-    if rule.inspect is False and (rule.methods or rule.paths or rule.websocket or rule.inject):
-        return "methods, paths, websocket and inject need inspect; take `inspect: false` away"
+    if rule.inspect is False and (rule.narrows or rule.inject):
+        return "methods, paths, git, websocket and inject need inspect; take `inspect: false` away"
     return None
 
 

@@ -72,6 +72,46 @@ def test_methods_and_paths_are_held_in_every_reading(network, text, effect):
     assert judge(network(API), text).decision.effect == effect
 
 
+@pytest.mark.parametrize(
+    ("text", "effect"),
+    [
+        ("GET https://git.example.com/a/b.git/info/refs?service=git-upload-pack", "allow"),
+        ("POST https://git.example.com/a/b.git/git-upload-pack", "allow"),
+        ("GET https://git.example.com/a/b.git/info/refs?service=git-receive-pack", "allow"),
+        ("GET https://git.example.com/c/b.git/info/refs?service=git-receive-pack", "ask"),
+        ("GET https://git.example.com/a/b.git/info/refs?service=git%2Dreceive-pack", "ask"),
+        ("POST https://git.example.com/a/b.git/git-receive-pack", "ask"),
+        ("POST https://git.example.com/a/b.git/git%2Dreceive-pack", "ask"),
+        ("GET https://git.example.com/a/b.git/info/refs?service=git-upload%2Dpack", "deny"),
+        ("GET https://git.example.com/other/b.git/info/refs?service=git-upload-pack", "deny"),
+        ("POST https://git.example.com/a/b.git/info/lfs/objects/batch", "deny"),
+        ("GET https://git.example.com/a/b.git/HEAD", "deny"),
+    ],
+)
+def test_git_is_told_by_path_and_service(network, text, effect):
+    """Fetching is let out, pushing is asked about, once, and nothing else is git."""
+    policy = network(
+        "hosts: git.example.com, git: read, paths: /a/**, effect: allow",
+        "hosts: git.example.com, git: write, effect: ask",
+    )
+
+    assert judge(policy, text).decision.effect == effect
+
+
+def test_push_that_would_be_refused_is_refused_when_it_begins(network):
+    """With fetching alone allowed, git learns at once that it may not push."""
+    policy = network("hosts: git.example.com, git: read, effect: allow")
+    denying = network(
+        "hosts: git.example.com, git: read, effect: allow",
+        "hosts: git.example.com, git: write, effect: deny",
+    )
+    text = "GET https://git.example.com/a.git/info/refs?service="
+
+    assert judge(policy, f"{text}git-upload-pack").decision.effect == "allow"
+    assert judge(policy, f"{text}git-receive-pack").decision.effect == "deny"
+    assert judge(denying, f"{text}git-receive-pack").decision.effect == "deny"
+
+
 def test_a_tunnel_is_opened_where_a_rule_reads_requests(network):
     """So each request in it is judged; the tunnel itself carries no limit and no credential."""
     inject = "inject: {secret: s, header: Authorization}, max_upload: 1MiB, session_upload: 2MiB"

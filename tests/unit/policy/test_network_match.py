@@ -84,9 +84,31 @@ def test_requests(rule):
     assert not no_socket.covers_request("GET", "/", upgrade=False)
 
 
+def test_git(rule):
+    """A permit takes git at its word, a question or refusal takes what may be meant."""
+    read = rule("hosts: git.example.com, git: read, effect: allow")
+    ask = rule("hosts: git.example.com, git: write, effect: ask")
+    refs, upload, receive = "/r/info/refs", "service=git-upload-pack", "service=git-receive-pack"
+
+    assert read.covers_request("GET", refs, query=upload, upgrade=False)
+    assert read.covers_request("POST", "/r/git-upload-pack", upgrade=False)
+    assert read.covers_request("GET", refs, query=receive, upgrade=False)
+    assert not read.covers_request("POST", "/r/git-receive-pack", upgrade=False)
+    assert not read.covers_request("GET", "/r/HEAD", upgrade=False)
+    assert ask.covers_request("GET", refs, query=receive, upgrade=False)
+    assert ask.covers_request("GET", refs, query="service=GIT-receive%2dpack", upgrade=False)
+    assert not ask.covers_request("GET", refs, query=upload, upgrade=False)
+    assert read.rule.reads_requests
+
+
 @pytest.mark.parametrize(
     ("keys", "end", "name"),
-    [("", True, True), (", ports: 22", True, False), (", methods: POST", False, False)],
+    [
+        ("", True, True),
+        (", ports: 22", True, False),
+        (", methods: POST", False, False),
+        (", git: write", False, False),
+    ],
 )
 def test_what_a_refusal_shuts(rule, keys, end, name):
     """An end of a connection, or a name with all its ends."""
