@@ -27,15 +27,14 @@ from orchestrator.policy.evaluate import evaluate, evaluate_tool
 from orchestrator.policy.explain import explain_data, explain_text
 from orchestrator.policy.gather import read_policy_text
 from orchestrator.policy.json_schema import policy_schema
-from orchestrator.policy.judge_egress import EgressRules
+from orchestrator.policy.judged import Judged, judge_egress
 from orchestrator.policy.junit import junit_xml
 from orchestrator.policy.layer import Layer
 from orchestrator.policy.lint import lint_layer
 from orchestrator.policy.load import ProjectText, load_policy, project_layer
 from orchestrator.policy.provenance import layer_facts
 from orchestrator.policy.show import Row, as_data, setting_rows, vote_rows
-from orchestrator.schema.decision import Decision
-from orchestrator.schema.egress import egress_subject
+from orchestrator.schema.egress import EgressRequest
 from orchestrator.schema.request import (
     ExecRequest,
     ProcessInput,
@@ -148,22 +147,25 @@ def explain(
 ) -> None:
     """Say what policy decides on a call, why, and what would change it."""
     loaded = _load(policy, project=cd)
-    request: Request | str
+    request: Judged | str
+    terms = None
     if egress is not None:
         if any(item is not None for item in (command, read, write, typed_into, tool)):
             raise UsageError("explain: --request stands alone")
-        request, decision = _egress(loaded, egress)
+        request = _egress(egress)
+        verdict = judge_egress(loaded, request)
+        decision, terms = verdict.decision, verdict.terms
     elif tool is not None and (command, read, write, typed_into) == (None,) * 4:
         request, decision = f"any call of {tool}", evaluate_tool(loaded, tool)
     else:
-        request, used = _request(command, read, write, cwd=cwd)
+        call, used = _request(command, read, write, cwd=cwd)
         if typed_into is not None:
-            request, used = _typed(request, typed_into, cwd=cwd), "process"
-        decision = evaluate(loaded, request, tool=tool or used)
+            call, used = _typed(call, typed_into, cwd=cwd), "process"
+        request, decision = call, evaluate(loaded, call, tool=tool or used)
     if as_json:
-        _print(json.dumps(explain_data(loaded, request, decision)))
+        _print(json.dumps(explain_data(loaded, request, decision, terms=terms)))
     else:
-        sys.stdout.write(explain_text(loaded, request, decision))
+        sys.stdout.write(explain_text(loaded, request, decision, terms=terms))
 
 
 @app.command("test")
@@ -257,14 +259,11 @@ def _typed(request: Request, typed_into: str, *, cwd: str) -> ProcessInput:
     return ProcessInput("it", text, command=typed_into, cwd=cwd)
 
 
-def _egress(policy: EffectivePolicy, text: str) -> tuple[str, Decision]:
-    """Return a request as it is shown, and the decision on it; UsageError for what is none."""
-    rules = EgressRules(policy)
+def _egress(text: str) -> EgressRequest:
     try:
-        request = parse_egress(text, scheme_of=rules.tunnel_scheme)
+        return parse_egress(text)
     except ValueError as err:
         raise UsageError(f"explain: --request: {err}") from err
-    return egress_subject(request), rules.judge(request).decision
 
 
 def _in_box(path: str, cwd: str) -> str:

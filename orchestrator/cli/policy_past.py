@@ -27,10 +27,10 @@ from orchestrator.policy.compare import (
     differences,
 )
 from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.policy.judged import judged_subject
 from orchestrator.policy.load import load_policy
 from orchestrator.policy.replay import Flip, replay
 from orchestrator.policy.suggest import suggest
-from orchestrator.schema.request import request_subject
 from orchestrator.schema.terminal_text import escape_terminal
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -173,7 +173,7 @@ def _flip_lines(flips: list[Flip]) -> Iterator[str]:
     for flip in flips:
         call = flip.call
         answered = {None: "", True: ", answered yes", False: ", answered no"}[call.answer]
-        subject = _short(request_subject(call.request))
+        subject = _short(judged_subject(call.request))
         yield f"{call.effect} → {flip.now.effect}  {call.chain} seq {call.seq}: {call.tool} {subject}"
         yield f"    was {call.rule}{answered}; now {flip.now.rule}: {flip.now.reason}"
 
@@ -189,7 +189,7 @@ def _difference_lines(
     for kind, items in sorted(kinds.items()):
         yield f"{kind}: {len(items)}"
         for item in items[:SHOWN]:
-            yield f"  {item.tool} {_short(request_subject(item.request))}  ({item.after.rule})"
+            yield f"  {item.tool} {_short(judged_subject(item.request))}  ({item.after.rule})"
         if len(items) > SHOWN:
             yield f"  … {len(items) - SHOWN} more; --json lists all"
 

@@ -11,12 +11,14 @@ from pydantic import Field
 
 from orchestrator.errors import PolicyError
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.egress_text import parse_egress
 from orchestrator.policy.gather import read_policy_text
+from orchestrator.policy.judged import EGRESS, Judged, judge
 from orchestrator.policy.rules import Section
 from orchestrator.policy.validate import validate_tree
 from orchestrator.policy.yaml_nodes import Node, find, parse_yaml
 from orchestrator.schema.decision import Effect
+from orchestrator.schema.egress import EgressRequest
 from orchestrator.schema.request import (
     EditRequest,
     ExecRequest,
@@ -30,8 +32,6 @@ from orchestrator.schema.request import (
 
 MAX_CASE_BYTES = 8 * 1024 * 1024
 MAX_CASE_NODES = 500_000
-UNSUPPORTED = "unsupported"
-"""What a failure says it got when this version cannot judge the case."""
 
 _TIMEOUT_S = 120.0
 _EXPECT: dict[str, frozenset[str]] = {
@@ -82,13 +82,24 @@ class FileCase(Section):
     source: str = ""
 
 
+class EgressCase(Section):
+    """A request out of the box and its verdict."""
+
+    id: Annotated[str, Field(min_length=1)]
+    request: str
+    """As ``policy explain --request`` takes it: ``GET https://host/path``, ``CONNECT host:port``."""
+    expect: Literal["allow", "ask", "deny", "deny-or-ask"]
+    why: str = ""
+    source: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case; without a request it is of a kind this version cannot judge."""
+    """One case."""
 
     id: str
     expect: str
-    request: Request | None
+    request: Judged
     tool: str = ""
 
 
@@ -98,7 +109,7 @@ class Failure:
 
     id: str
     expected: str
-    got: Effect | Literal["unsupported"]
+    got: Effect
     rule: str
     reason: str
 
@@ -143,40 +154,42 @@ def parse_cases(text: str, *, file: str) -> tuple[Case, ...]:
 
 
 def run_cases(policy: EffectivePolicy, cases: tuple[Case, ...]) -> CaseReport:
-    """Judge every case; one that cannot be judged has failed."""
+    """Judge every case."""
     failed = tuple(failure for case in cases if (failure := _failure(policy, case)) is not None)
     return CaseReport(len(cases) - len(failed), failed, tuple(case.id for case in cases))
 
 
 def _failure(policy: EffectivePolicy, case: Case) -> Failure | None:
-    if case.request is None:
-        reason = "this version judges commands and file requests, not this kind"
-        return Failure(case.id, case.expect, "unsupported", "", reason)
-    decision = evaluate(policy, case.request, tool=case.tool)
+    decision = judge(policy, case.request, tool=case.tool)
     if decision.effect in _EXPECT[case.expect]:
         return None
     return Failure(case.id, case.expect, decision.effect, decision.rule, decision.reason)
 
 
 def _parse_case(node: Node) -> Case:
+    if find(node, ("policy",)) is not None:
+        raise PolicyError(
+            f"{node.at}: a case has no policy of its own; all are judged by that of --policy"
+        )
     if find(node, ("command",)) is not None:
         command = validate_tree(node, CommandCase)
         request = ExecRequest(command.command, command.cwd, _TIMEOUT_S)
         return Case(command.id, command.expect, request, command.tool)
-    kind = find(node, ("request", "kind"))
-    if kind is not None and find(node, ("policy",)) is None:
-        item = validate_tree(node, FileCase)
-        target = item.request
-        make = _FILE_REQUESTS[target.kind]
-        resolved = target.path if target.resolved is None else target.resolved
-        return Case(item.id, item.expect, make(target.path, resolved), item.tool or target.kind)
-    return _unsupported(node)
-
-
-def _unsupported(node: Node) -> Case:
-    if find(node, ("request",)) is None:
+    asked = find(node, ("request",))
+    if asked is None:
         raise PolicyError(f"{node.at}: a case needs the key 'command' or 'request'")
-    name, expect = find(node, ("id",)), find(node, ("expect",))
-    if name is None or not isinstance(name.value, str):
-        raise PolicyError(f"{node.at}: a case needs an id")
-    return Case(name.value, str(expect.value) if expect else "", None)
+    if isinstance(asked.value, str):
+        leaving = validate_tree(node, EgressCase)
+        return Case(leaving.id, leaving.expect, _leaving(leaving.request, asked), EGRESS)
+    item = validate_tree(node, FileCase)
+    target = item.request
+    make = _FILE_REQUESTS[target.kind]
+    resolved = target.path if target.resolved is None else target.resolved
+    return Case(item.id, item.expect, make(target.path, resolved), item.tool or target.kind)
+
+
+def _leaving(text: str, node: Node) -> EgressRequest:
+    try:
+        return parse_egress(text)
+    except ValueError as err:
+        raise PolicyError(f"{node.at}: request: {err}") from err

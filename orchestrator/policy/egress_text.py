@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from orchestrator.policy.hosts import HostRefused, canonical_host
 from orchestrator.policy.network_match import USUAL_PORTS
 from orchestrator.schema.egress import EgressRequest, Scheme
@@ -11,12 +9,12 @@ from orchestrator.schema.egress import EgressRequest, Scheme
 _MOST_DIGITS = 5
 
 
-def parse_egress(text: str, *, scheme_of: Callable[[str, int], Scheme]) -> EgressRequest:
+def parse_egress(text: str) -> EgressRequest:
     """Return the request; ValueError, with what was expected, for a text that is none.
 
-    ``CONNECT host:port`` is a tunnel, whose scheme is asked of ``scheme_of``; ``LOOKUP host`` a
-    look-up of a name; ``ws`` and ``wss`` URLs switch to WebSocket. A host that is none is kept as
-    it stands, for the judge to refuse.
+    ``CONNECT host:port`` is a tunnel, for https until a policy says else; ``LOOKUP host`` a look-up
+    of a name; ``ws`` and ``wss`` URLs switch to WebSocket. A host that is none is kept as it stands,
+    for the judge to refuse.
     """
     method, _, place = text.strip().partition(" ")
     place = place.strip()
@@ -24,7 +22,7 @@ def parse_egress(text: str, *, scheme_of: Callable[[str, int], Scheme]) -> Egres
         return EgressRequest("dns", "https", _host(place), 0)
     if method == "CONNECT" and place and "/" not in place:
         host, port = _end(place, None)
-        return EgressRequest("connect", scheme_of(host, port), host, port)
+        return EgressRequest("connect", "https", host, port)
     name, colon, rest = place.partition("://")
     if not method or method != method.upper() or method == "CONNECT" or not colon:
         raise ValueError(

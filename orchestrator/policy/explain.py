@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.policy.explain_terms import terms_data, terms_rows
+from orchestrator.policy.judged import Judged, judged_subject
 from orchestrator.policy.underline import underline
 from orchestrator.policy.yaml_nodes import Place
 from orchestrator.schema.decision import Decision
-from orchestrator.schema.request import FileRequest, Request, request_subject
+from orchestrator.schema.egress import EgressRequest, Terms
+from orchestrator.schema.request import FileRequest, request_subject
 from orchestrator.schema.terminal_text import escape_terminal
 
 _FLOOR_CHANGES = {
@@ -36,10 +39,17 @@ def place_of_decision(policy: EffectivePolicy, decision: Decision) -> Place | No
     return next(filter(None, places), None)
 
 
-def explain_text(policy: EffectivePolicy, request: Request | str, decision: Decision) -> str:
+def explain_text(
+    policy: EffectivePolicy,
+    request: Judged | str,
+    decision: Decision,
+    *,
+    terms: Terms | None = None,
+) -> str:
     """Return the explanation for a person, escaped for a terminal.
 
-    A text in place of the request names what is no call.
+    A text in place of the request names what is no call; ``terms`` are those of a request out of
+    the box.
     """
     place = place_of_decision(policy, decision)
     lines = [decision.effect.upper()]
@@ -54,16 +64,21 @@ def explain_text(policy: EffectivePolicy, request: Request | str, decision: Deci
         lines.append(_row("hint", decision.hint))
     if decision.effect == "ask":
         lines.append(_row("answer", answer_needed(decision)))
+    lines += [_row(label, text) for label, text in terms_rows(terms or Terms())]
     lines.append(_row("change", what_would_change(decision)))
     return "\n".join(lines) + "\n"
 
 
 def explain_data(
-    policy: EffectivePolicy, request: Request | str, decision: Decision
+    policy: EffectivePolicy,
+    request: Judged | str,
+    decision: Decision,
+    *,
+    terms: Terms | None = None,
 ) -> dict[str, Any]:
     """Return the explanation for a machine; strings are raw."""
     place = place_of_decision(policy, decision)
-    return {
+    return ({} if terms is None else {"terms": terms_data(terms)}) | {
         "effect": decision.effect,
         "rule": decision.rule,
         "layer": decision.layer,
@@ -78,7 +93,7 @@ def explain_data(
         "change": what_would_change(decision),
         "policy": policy.name,
         "digest": policy.digest,
-        "subject": request if isinstance(request, str) else request_subject(request),
+        "subject": request if isinstance(request, str) else judged_subject(request),
     }
 
 
@@ -120,9 +135,11 @@ def what_would_change(decision: Decision) -> str:
     return f"the rule {rule!r} in the {layer} layer; a later rule with this id replaces it"
 
 
-def _subject(request: Request | str, decision: Decision) -> list[str]:
+def _subject(request: Judged | str, decision: Decision) -> list[str]:
     if isinstance(request, str):
         return [escape_terminal(request)]
+    if isinstance(request, EgressRequest):
+        return [escape_terminal(judged_subject(request))]
     subject = request_subject(request)
     if isinstance(request, FileRequest):
         return [f"{request.kind} {escape_terminal(subject)}"]

@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.judged import Judged, judge, judged_subject
 from orchestrator.schema.decision import STRICTNESS, Decision, Effect
-from orchestrator.schema.request import Request, request_subject
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call that policy decided on, as the audit has it."""
+    """A call, or a request out of the box, that policy decided on, as the audit has it."""
 
     chain: str
     """Which record it is from: a session's id."""
     seq: int
     tool: str
-    request: Request
+    request: Judged
     effect: Effect
     rule: str
     answer: bool | None
@@ -51,7 +50,7 @@ class Flip:
             "session": self.call.chain,
             "seq": self.call.seq,
             "tool": self.call.tool,
-            "subject": request_subject(self.call.request),
+            "subject": judged_subject(self.call.request),
             "was": self.call.effect,
             "was_by": self.call.rule,
             "answer": self.call.answer,
@@ -66,6 +65,6 @@ class Flip:
 def replay(policy: EffectivePolicy, calls: Iterable[RecordedCall]) -> Iterator[Flip]:
     """Yield every call whose effect would be another one; the rule may differ without that."""
     for call in calls:
-        now = evaluate(policy, call.request, tool=call.tool)
+        now = judge(policy, call.request, tool=call.tool)
         if now.effect != call.effect:
             yield Flip(call, now)

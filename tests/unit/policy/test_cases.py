@@ -54,24 +54,27 @@ def test_file_requests_are_judged(load, request_text, expect):
     assert run_cases(load(p=OPEN), cases).failed == ()
 
 
-def test_a_case_that_cannot_be_judged_has_failed(load):
-    """A kind this version does not know is never counted as held."""
-    cases = _cases(
-        "- {id: e, request: {how: connect, host: a.example}, policy: {x: 1}, expect: allow}"
+@pytest.mark.parametrize(
+    ("asked", "expect"),
+    [
+        ("GET https://api.example.com/v1/x", "allow"),
+        ("POST https://api.example.com/v1/x", "deny"),
+        ("CONNECT api.example.com:443", "allow"),
+        ("CONNECT db.example.com:5432", "ask"),
+        ("CONNECT 127.1:443", "deny"),
+        ("LOOKUP other.example.com", "deny"),
+    ],
+)
+def test_requests_out_of_the_box_are_judged(load, asked, expect):
+    """Written as people do."""
+    policy = load(
+        p="network: {default: deny, rules: [{id: api, hosts: api.example.com, methods: GET, "
+        "effect: allow}, {id: db, hosts: db.example.com, schemes: tcp, ports: 5432, effect: ask}]}"
     )
-    report = run_cases(load(p=OPEN), cases)
+    cases = _cases(f"- {{id: a, request: '{asked}', expect: {expect}, why: x, source: y}}")
 
-    assert (report.passed, report.failed[0].got) == (0, "unsupported")
-    assert "not this kind" in report.failed[0].reason
-
-
-def test_a_judgeable_request_with_a_policy_of_its_own_is_not_judged_by_another(load):
-    """A case that brings its policy is not answered from this one."""
-    cases = _cases(
-        "- {id: e, request: {kind: read, path: /workspace/a}, policy: {}, expect: allow}"
-    )
-
-    assert run_cases(load(p=OPEN), cases).failed[0].got == "unsupported"
+    assert run_cases(policy, cases).failed == ()
+    assert cases[0].tool == "egress"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +86,10 @@ def test_a_judgeable_request_with_a_policy_of_its_own_is_not_judged_by_another(l
         ("- {id: a, comand: ls, expect: allow}", "c.yaml:1: a case needs the key 'command'"),
         ("- {id: a, command: ls, expct: allow}", "c.yaml:1: the file needs the key 'expect'"),
         ("- {id: a, command: 5, expect: allow}", "c.yaml:1: command: expected text"),
-        ("- {request: {x: 1}, expect: allow}", "c.yaml:1: a case needs an id"),
+        ("- {request: GET https://x/, expect: allow}", "c.yaml:1: the file needs the key 'id'"),
+        ("- {id: a, request: 'x', expect: allow}", "c.yaml:1: request: expected METHOD URL"),
+        ("- {id: a, request: {how: raw}, expect: allow}", "c.yaml:1: "),
+        ("- {id: a, command: ls, policy: {}, expect: allow}", "c.yaml:1: a case has no policy"),
         (
             "- {id: a, command: ls, expect: allow}\n- {id: a, command: ls, expect: allow}",
             "c.yaml:2: case id 'a' is used twice",

@@ -6,10 +6,6 @@ from orchestrator.policy.egress_text import parse_egress
 from orchestrator.schema.egress import EgressRequest
 
 
-def scheme_of(_host, port):
-    return "tcp" if port == 22 else "https"
-
-
 @pytest.mark.parametrize(
     ("text", "request_"),
     [
@@ -26,7 +22,7 @@ def scheme_of(_host, port):
         ("GET http://[::1]:80/", EgressRequest("http", "http", "::1", 80, "GET", "/")),
         ("GET http://[::1]/", EgressRequest("http", "http", "::1", 80, "GET", "/")),
         ("CONNECT a.example.com:443", EgressRequest("connect", "https", "a.example.com", 443)),
-        ("CONNECT a.example.com:22", EgressRequest("connect", "tcp", "a.example.com", 22)),
+        ("CONNECT a.example.com:22", EgressRequest("connect", "https", "a.example.com", 22)),
         ("LOOKUP a.example.com.", EgressRequest("dns", "https", "a.example.com", 0)),
         ("CONNECT u@h:443", EgressRequest("connect", "https", "u@h", 443)),
         ("GET https://u@h/x", EgressRequest("inspected", "https", "u@h", 443, "GET", "/x")),
@@ -34,7 +30,7 @@ def scheme_of(_host, port):
 )  # fmt: skip
 def test_a_text_is_read(text, request_):
     """A host that is none is left as it stands."""
-    assert parse_egress(text, scheme_of=scheme_of) == request_
+    assert parse_egress(text) == request_
 
 
 @pytest.mark.parametrize(
@@ -45,4 +41,4 @@ def test_a_text_is_read(text, request_):
 def test_what_is_none_says_what_was_expected(text):
     """In the words of the manual."""
     with pytest.raises(ValueError, match="expected"):
-        parse_egress(text, scheme_of=scheme_of)
+        parse_egress(text)
