@@ -101,31 +101,11 @@ class Secrets(Protocol):
         ...
 
 
-class TlsError(OSError):
-    """No TLS, or not as it must be, or not with whom it should be; the text is safe to show."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClientHello:
-    """How a client began TLS."""
-
-    name: str | None
-    """The server's name that it gave, in lower case; None where it gave none."""
-    encrypted: bool
-    """The name that counts is hidden (ECH)."""
-    raw: bytes
-    """Every byte that was received so far: the hello, and what came with it."""
-
-
 class Tls(Protocol):
     """TLS of the session: its authority in memory towards the box, the host's store upstream."""
 
-    async def hello(self, stream: ByteStream) -> ClientHello:
-        """Receive up to the end of the ClientHello; TlsError for anything else."""
-        ...
-
-    async def accept(self, stream: ByteStream, hello: ClientHello, host: str) -> ByteStream:
-        """Be the server ``host`` towards the box, with http/1.1 alone; ``hello`` was received."""
+    async def terminate(self, stream: ByteStream, host: str) -> ByteStream:
+        """Be the server ``host`` towards the box, with http/1.1 alone; TlsError or OSError."""
         ...
 
     async def connect(self, stream: ByteStream, host: str) -> ByteStream:

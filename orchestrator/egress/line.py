@@ -1,0 +1,72 @@
+"""One connection of a program in the box, with what serves it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import anyio
+
+from orchestrator.egress.dialing import Dialing
+from orchestrator.egress.limits import Limits
+from orchestrator.egress.live import Live
+from orchestrator.egress.reader import ReadAhead
+from orchestrator.egress.refusals import Refusal, render
+from orchestrator.egress.seams import Gatekeeper, Headers, Tls
+from orchestrator.egress.targets import Place
+from orchestrator.egress.upstream import Pool
+from orchestrator.schema.egress import Caller, Door
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What all connections of a session share."""
+
+    gatekeeper: Gatekeeper
+    dialing: Dialing
+    live: Live
+    limits: Limits
+    tls: Tls | None
+
+
+@dataclass
+class Life:
+    """How the connection itself may end."""
+
+    spliced: bool = False
+    """Only bytes pass now: one direction may end long before the other."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """Where requests come from, and what they are for."""
+
+    parts: Parts
+    reader: ReadAhead
+    pool: Pool
+    door: Door
+    caller: Caller | None
+    life: Life
+    place: Place | None = None
+    """The one place that requests may be for, where the connection itself named it."""
+
+    async def refuse(self, refusal: Refusal, asked: Headers = (), *, method: str = "") -> None:
+        """Answer, as the last thing on this connection, and hear the sender out for a while.
+
+        Who is still sending would see a reset in place of the answer.
+        """
+        await self._say_last(render(refusal, asked, bodiless=method == "HEAD"))
+
+    async def finish(self) -> None:
+        """End the connection in order."""
+        await self._say_last(b"")
+
+    async def _say_last(self, data: bytes) -> None:
+        limits = self.parts.limits
+        try:
+            with anyio.move_on_after(limits.linger_s):
+                await self.reader.send(data, last=True)
+                left = limits.linger_bytes
+                while left > 0 and (piece := await self.reader.receive()):
+                    left -= len(piece)
+        except OSError:
+            return
