@@ -275,7 +275,7 @@ class Server:
     def _let_out(self, call: int, way: dict[str, Any] | None) -> None:
         """Open the way out, or with None close it; commands are told by their variables."""
         if self._way_out is None:
-            self._way_out = importlib.import_module("way_out").WayOut(self._loop)
+            self._way_out = importlib.import_module("way_out").WayOut(self._loop, self._config)
         environment = self._closed_environment
         try:
             if way is None:

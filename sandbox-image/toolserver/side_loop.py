@@ -20,7 +20,20 @@ class SideLoop(Descriptors):
     def __init__(self, loop: Loop) -> None:
         super().__init__()
         self._loop = loop
-        loop.on_readable(self._poll.fileno(), self._turn)
+        self.paused = True
+        self.go_on()
+
+    def pause(self) -> None:
+        """Let everything wait."""
+        if not self.paused:
+            self.paused = True
+            self._loop.on_readable(self._poll.fileno(), None)
+
+    def go_on(self) -> None:
+        """Serve what waited."""
+        if self.paused:
+            self.paused = False
+            self._loop.on_readable(self._poll.fileno(), self._turn)
 
     def after(self, seconds: float, handler: Handler) -> int:
         """Call ``handler`` once, later; returns a number for ``cancel``."""
@@ -32,11 +45,11 @@ class SideLoop(Descriptors):
 
     def close(self) -> None:
         """Wait for nothing any more."""
-        self._loop.on_readable(self._poll.fileno(), None)
+        self.pause()
         self._readers.clear()
         self._writers.clear()
         self._poll.close()
 
     def _turn(self) -> None:
-        if not self._poll.closed:
+        if not self.paused:
             self.call_ready(0, MOST_A_TURN)

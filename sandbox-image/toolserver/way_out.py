@@ -5,21 +5,29 @@ Loaded when the host lets something out. Nothing here decides what may leave: th
 
 from __future__ import annotations
 
-import socket
+import json
 from typing import TYPE_CHECKING, Any
 
 import authorities
 import trust
-from frames import BOX_NUMBERS, WINDOW
+from callers import Callers
+from frames import BOX_NUMBERS, OPEN, RESULT, WINDOW
 from leaving_stream import LeavingStream
+from listener import Listener
+from name_addresses import NameAddresses
+from name_server import NameServer
 from side_loop import SideLoop
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
+    from config import Config
     from frames import Frame
     from link import Link
     from loop import Loop
+
+    OnAnswer = Callable[[bool], None]
 
 LOOPBACK = "127.0.0.1"
 MOST = 512
@@ -27,21 +35,23 @@ MOST = 512
 MANY = 64
 """Connections beyond which each new one has a small window, so that all together stay small."""
 SMALL_WINDOW = WINDOW // 4
-BACKLOG = 512
-_ACCEPTS = 8
-"""Connections accepted from one listener in a turn."""
 
 
 class WayOut:
     """The listeners, and every connection that is open through them."""
 
-    def __init__(self, loop: Loop, *, most: int = MOST, trusted: str = trust.TRUST) -> None:
+    def __init__(
+        self, loop: Loop, config: Config, *, most: int = MOST, trusted: str = trust.TRUST
+    ) -> None:
         self._most = most
         self._trusted = trusted
-        self._side = SideLoop(loop)
+        self._bytes = SideLoop(loop)
+        self._arrivals = SideLoop(loop)
+        self._callers = Callers(config)
         self._link: Link | None = None
-        self._listeners: list[Listener] = []
+        self._doors: list[Listener | NameAddresses | NameServer] = []
         self._open: dict[int, LeavingStream] = {}
+        self._asked: dict[int, OnAnswer] = {}
         self._latest = BOX_NUMBERS
 
     def begin(self, way: dict[str, Any], link: Link) -> None:
@@ -53,6 +63,12 @@ class WayOut:
             self._listen("proxy", int(way["proxy_port"]))
             if way["model_port"] is not None:
                 self._listen("model", int(way["model_port"]))
+            if way["transparent_ports"]:
+                names = NameAddresses(
+                    self._arrivals, tuple(way["transparent_ports"]), self._leave_for
+                )
+                self._doors.append(names)
+                self._doors.append(NameServer(self._arrivals, self._ask, names.address))
         except BaseException:
             self.end()
             raise
@@ -60,11 +76,12 @@ class WayOut:
     def end(self) -> None:
         """Listen no more, break off what is open, and trust what the image trusts."""
         trust.begin(self._trusted)
-        for listener in self._listeners:
-            listener.close()
-        self._listeners.clear()
+        for door in self._doors:
+            door.close()
+        self._doors.clear()
         for stream in list(self._open.values()):
             stream.drop()
+        self._asked.clear()
         self._link = None
 
     def take(self, frame: Frame) -> None:
@@ -72,81 +89,44 @@ class WayOut:
         stream = self._open.get(frame.call)
         if stream is not None:
             stream.take(frame)
+        elif frame.kind == RESULT and (heard := self._asked.pop(frame.call, None)) is not None:
+            heard(json.loads(frame.payload).get("data", {}).get("known") is True)
 
     def _listen(self, door: str, port: int) -> None:
         def arrived(connection: socket.socket) -> None:
             self._leave(connection, {"door": door})
 
-        self._listeners.append(Listener(self._side, (LOOPBACK, port), arrived))
+        self._doors.append(Listener(self._arrivals, (LOOPBACK, port), arrived))
+
+    def _leave_for(self, connection: socket.socket, name: str, port: int) -> None:
+        self._leave(connection, {"door": "transparent", "host": name, "port": port})
 
     def _leave(self, connection: socket.socket, told: dict[str, Any]) -> None:
         if self._link is None:
             connection.close()
             return
-        self._latest += 1
-        stream = LeavingStream(self._side, self._link, self._latest, on_end=self._forget)
+        told["caller"] = self._callers.find(connection.getsockname(), connection.getpeername())
+        stream = LeavingStream(self._bytes, self._link, self._new_number(), on_end=self._forget)
         self._open[stream.number] = stream
         window = WINDOW if len(self._open) <= MANY else SMALL_WINDOW
         stream.leave(connection, told, window)
         if len(self._open) >= self._most:
-            for listener in self._listeners:
-                listener.pause()
+            self._arrivals.pause()
+
+    def _ask(self, name: str, peer: tuple[str, int], kind: str, heard: OnAnswer) -> None:
+        if self._link is None:
+            return
+        caller = self._callers.find((LOOPBACK, 53), peer, kind)
+        number = self._new_number()
+        self._asked[number] = heard
+        body = {"from": {"name": name, "caller": caller}, "credit": 0}
+        self._link.send(number, OPEN, json.dumps(body).encode())
+
+    def _new_number(self) -> int:
+        self._latest += 1
+        return self._latest
 
     def _forget(self, number: int) -> None:
         self._open.pop(number, None)
-        if len(self._open) == self._most - 1:
-            for listener in self._listeners:
-                listener.go_on()
-
-
-class Listener:
-    """One listening socket; ``on_arrival`` is given each connection."""
-
-    def __init__(
-        self,
-        loop: SideLoop,
-        address: tuple[str, int],
-        on_arrival: Callable[[socket.socket], None],
-    ) -> None:
-        self._loop = loop
-        self._on_arrival = on_arrival
-        self._listening = False
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            # Connections of an earlier way out may still be ending there.
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._socket.bind(address)
-            self._socket.listen(BACKLOG)
-            self._socket.setblocking(False)
-        except OSError as err:
-            self._socket.close()
-            raise OSError(err.errno, f"port {address[1]} of the box: {err.strerror}") from err
-        self.go_on()
-
-    def go_on(self) -> None:
-        """Accept what comes."""
-        if not self._listening and self._socket.fileno() >= 0:
-            self._listening = True
-            self._loop.on_readable(self._socket.fileno(), self._accept)
-
-    def pause(self) -> None:
-        """Let what comes wait."""
-        if self._listening:
-            self._listening = False
-            self._loop.on_readable(self._socket.fileno(), None)
-
-    def close(self) -> None:
-        """Listen no more; what waits is broken off."""
-        self.pause()
-        self._socket.close()
-
-    def _accept(self) -> None:
-        for _ in range(_ACCEPTS):
-            if not self._listening:
-                return
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:
-                # It may be gone again, or no descriptor free: then it waits for the next turn.
-                return
-            self._on_arrival(connection)
+        if len(self._open) < self._most:
+            self._arrivals.go_on()

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 import anyio
 import pytest
 from loop import Loop
-from way_out import Listener
 from way_out import WayOut as OutOfTheBox
 
 from orchestrator.errors import BoxError
@@ -15,7 +14,7 @@ from orchestrator.sandbox.way_conformance import LEAVE, Echo
 from orchestrator.schema.request import Look, ProcessOutput, ProcessStart
 from orchestrator.schema.stream import TerminalSize, TerminalTarget
 from orchestrator.schema.way_out import WayOut
-from tests.unit.toolserver.test_tcp_stream import read_all
+from tests.unit.toolserver.test_tcp_stream import own_config, read_all
 
 docker = pytest.mark.docker
 
@@ -154,10 +153,13 @@ def test_more_than_the_most_wait(tmp_path):
         def send(self, number, kind, _payload=b""):
             sent.append((number, kind))
 
-    out = OutOfTheBox(loop, most=2, trusted=str(tmp_path))
+    out = OutOfTheBox(loop, own_config(), most=2, trusted=str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    out.begin({"certificates": "", "proxy_port": port, "model_port": None}, Link())
+    out.begin(
+        {"certificates": "", "proxy_port": port, "model_port": None, "transparent_ports": ()},
+        Link(),
+    )
 
     def turn():
         for _ in range(5):
@@ -176,9 +178,60 @@ def test_more_than_the_most_wait(tmp_path):
         program.close()
 
 
-def test_listener_names_the_port_that_is_taken():
-    """A person must know what to look for."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        with pytest.raises(OSError, match=f"port {port}"):
-            Listener(Loop(), ("127.0.0.1", port), print)
+TRANSPARENT = """
+import http.client, socket
+def said(name, port=80):
+    try:
+        tcp = http.client.HTTPConnection(name, port, timeout=10)
+        tcp.request("GET", "/")
+        return tcp.getresponse().read().decode()
+    except OSError as err:
+        return type(err).__name__
+print(said("One.known.example"), said("two.known.example", 8443), said("one.known.example", 81),
+      said("other.example"), said("two.known.example"))
+"""
+
+
+@dataclass
+class Web(Echo):
+    """Knows some names, and tells each caller which it asked for."""
+
+    incoming: list = field(default_factory=list)
+    asked: list = field(default_factory=list)
+
+    async def serve(self, incoming, stream):
+        self.incoming.append(incoming)
+        await stream.receive()
+        words = f"{incoming.host}:{incoming.port}".encode()
+        head = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"
+        await stream.send(head + words, last=True)
+        await stream.close()
+
+    async def knows(self, name, caller):
+        self.asked.append((name, caller.program))
+        return name.endswith("known.example")
+
+
+@docker
+@pytest.mark.parametrize("sockets", [True, False], ids=["socket", "stdio"])
+def test_programs_that_know_no_proxy_arrive_by_the_names_they_asked_for(stage, sockets):
+    """A name that the host does not know does not exist, a port that is not listened on refuses."""
+    outside = Web()
+    way = WayOut("", transparent_ports=(80, 443, 8443))
+
+    async def scene(scene):
+        async with scene.box.let_out(way, outside):
+            told = (await scene.python(TRANSPARENT)).data
+        return told["head"].split(), await scene.output("getent hosts one.known.example || echo no")
+
+    told, shut = replace(stage, sockets=sockets).play(scene)
+
+    assert told == [
+        *("one.known.example:80", "two.known.example:8443", "ConnectionRefusedError"),
+        *("gaierror", "two.known.example:80"),
+    ]
+    assert shut == "no\n"
+    assert {one.door for one in outside.incoming} == {"transparent"}
+    assert {one.caller.program for one in outside.incoming} == {"/usr/bin/python3.11"}
+    names = ["one.known.example", "two.known.example", "other.example"]
+    assert [name for name, _ in outside.asked] == names
