@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from orchestrator.redaction.placeholder import kind_from
 from orchestrator.redaction.span import Certainty, Span
-from orchestrator.redaction.views import views_of, without_cut_escape
+from orchestrator.redaction.views import plain_readings, views_of, without_cut_escape
 
 MIN_LENGTH = 8
 """Shorter values occur by chance; they are listed as too short instead."""
@@ -60,11 +60,20 @@ class KnownValues:
         overlap = self.longest * _GROWTH
         for at in range(0, max(len(text), 1), _WINDOW):
             window = text[at : at + _WINDOW + overlap]
+            if not self._occur_in(window):
+                continue
             for reading, back in views_of(window, punctuation=self._punctuation):
                 for needle in self._needles:
                     for start, end in _occurrences(reading, needle):
                         first, last = back(start, end)
                         yield Span(at + first, at + last, needle.kind, Certainty.KNOWN)
+
+    def _occur_in(self, text: str) -> bool:
+        return any(
+            needle.text in reading
+            for reading in plain_readings(text, punctuation=self._punctuation)
+            for needle in self._needles
+        )
 
     def open_tail(self, text: str) -> int:
         """Return where the text's end may be the beginning of a known value; its length if not."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.redaction.views import views_of, without_cut_escape
+from orchestrator.redaction.views import plain_readings, views_of, without_cut_escape
 
 
 def readings(text: str) -> list[str]:
@@ -85,3 +85,18 @@ def test_every_range_of_a_reading_leads_back(text: str, data: st.DataObject) -> 
 def test_escape_cut_by_the_end_is_left_out(text: str, cut: str) -> None:
     """Half an escape is not read as what it is not."""
     assert without_cut_escape(text) == cut
+
+
+@given(
+    st.lists(
+        st.sampled_from([*"a%\\u0025&#;\n\r\t x'\"", "\x1b[1m", "&amp;", "%25", "\u200b", "\x00"]),
+        max_size=30,
+    ),
+    st.booleans(),
+)
+def test_fast_readings_are_the_same(pieces: list[str], punctuation: bool) -> None:
+    """What the fast ones do not hold, the others do not either."""
+    text = "".join(pieces)
+    slow = {reading for reading, _ in views_of(text, punctuation=punctuation)}
+
+    assert set(plain_readings(text, punctuation=punctuation)) == slow
