@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
     from side_loop import SideLoop
 
-    End = tuple[str, int]
     Say = Callable[[bytes], None]
-    Ask = Callable[[str, End, str, Callable[[bool], None]], None]
-    """Of a name, where its question came from and by which protocol; calls back once."""
+    Ask = Callable[[str, "Origin", Callable[[bool], None]], None]
+    """Asks the host whether it knows a name; calls back once."""
 
 PORT = 53
 YES_SECONDS, NO_SECONDS = 5.0, 2.0
@@ -42,6 +41,13 @@ _LENGTH = struct.Struct("!H")
 _OWN = ("localhost",)
 _NOBODYS = ("arpa",)
 """Addresses of the box have no names, and no others are there."""
+
+
+class Origin(NamedTuple):
+    """Where a question came from: ``udp`` or ``tcp``, and the address and port."""
+
+    kind: str
+    end: tuple[str, int]
 
 
 class _Waiting(NamedTuple):
@@ -90,7 +96,7 @@ class NameServer:
             connection.close()
         self._waiting.clear()
 
-    def handle(self, message: bytes, peer: End, kind: str, say: Say) -> None:
+    def handle(self, message: bytes, origin: Origin, say: Say) -> None:
         """Answer one message, now or when the host has spoken."""
         question = dns_message.parse(message)
         if question is None:
@@ -103,9 +109,9 @@ class NameServer:
         elif top in _OWN:
             self._answer(question, say, "127.0.0.1")
         else:
-            self._judge(question, peer, kind, say)
+            self._judge(question, origin, say)
 
-    def _judge(self, question: Question, peer: End, kind: str, say: Say) -> None:
+    def _judge(self, question: Question, origin: Origin, say: Say) -> None:
         name, now = question.name, time.monotonic()
         known, until = self._known.get(name, (False, 0.0))
         if now < until:
@@ -120,7 +126,7 @@ class NameServer:
             waiting.append(_Waiting(question, say))
             return
         self._waiting[name] = [_Waiting(question, say)]
-        self._ask(name, peer, kind, lambda known: self._heard(name, known=known))
+        self._ask(name, origin, lambda known: self._heard(name, known=known))
 
     def _may_ask(self, now: float) -> bool:
         if int(now) != self._second:
@@ -162,9 +168,9 @@ class NameServer:
             except OSError:
                 # Nothing there, or the word that an answer reached nobody.
                 return
-            self.handle(message, peer, "udp", self._sayer(peer))
+            self.handle(message, Origin("udp", peer), self._sayer(peer))
 
-    def _sayer(self, peer: End) -> Say:
+    def _sayer(self, peer: tuple[str, int]) -> Say:
         def say(message: bytes) -> None:
             try:
                 self._udp.sendto(message, peer)
@@ -182,7 +188,7 @@ class NameServer:
         if len(self._connections) >= MOST_CONNECTIONS:
             connection.close()
             return
-        one = _Connection(self, self._loop, connection, peer)
+        one = _Connection(self, self._loop, connection, origin=Origin("tcp", peer))
         self._connections[connection.fileno()] = one
 
     def forget(self, fd: int) -> None:
@@ -194,12 +200,17 @@ class _Connection:
     """Questions over TCP, each with its length before it."""
 
     def __init__(
-        self, server: NameServer, loop: SideLoop, connection: socket.socket, peer: End
+        self,
+        server: NameServer,
+        loop: SideLoop,
+        connection: socket.socket,
+        *,
+        origin: Origin,
     ) -> None:
         self._server = server
         self._loop = loop
         self._socket = connection
-        self._peer = peer
+        self._origin = origin
         self._buffer = bytearray()
         connection.setblocking(False)
         loop.on_readable(connection.fileno(), self._read)
@@ -236,7 +247,7 @@ class _Connection:
                 return
             message = bytes(self._buffer[_LENGTH.size : end])
             del self._buffer[:end]
-            self._server.handle(message, self._peer, "tcp", self._say)
+            self._server.handle(message, self._origin, self._say)
 
     def _say(self, message: bytes) -> None:
         if self._socket.fileno() < 0:

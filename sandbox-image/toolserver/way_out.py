@@ -15,7 +15,7 @@ from frames import BOX_NUMBERS, OPEN, RESULT, WINDOW
 from leaving_stream import LeavingStream
 from listener import Listener
 from name_addresses import NameAddresses
-from name_server import NameServer
+from name_server import PORT, NameServer
 from side_loop import SideLoop
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from frames import Frame
     from link import Link
     from loop import Loop
+    from name_server import Origin
 
     OnAnswer = Callable[[bool], None]
 
@@ -113,10 +114,10 @@ class WayOut:
         if len(self._open) >= self._most:
             self._arrivals.pause()
 
-    def _ask(self, name: str, peer: tuple[str, int], kind: str, heard: OnAnswer) -> None:
+    def _ask(self, name: str, origin: Origin, heard: OnAnswer) -> None:
         if self._link is None:
             return
-        caller = self._callers.find((LOOPBACK, 53), peer, kind)
+        caller = self._callers.find((LOOPBACK, PORT), origin.end, origin.kind)
         number = self._new_number()
         self._asked[number] = heard
         body = {"from": {"name": name, "caller": caller}, "credit": 0}

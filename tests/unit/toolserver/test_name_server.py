@@ -1,11 +1,12 @@
 import socket
 import struct
 import time
+from contextlib import suppress
 
 import pytest
 from dns_message import AAAA, MOST_MESSAGE, A
 from loop import Loop
-from name_server import MOST_A_SECOND, MOST_ASKED, MOST_CONNECTIONS, NameServer
+from name_server import MOST_A_SECOND, MOST_ASKED, MOST_CONNECTIONS, NameServer, Origin
 from side_loop import SideLoop
 
 from tests.unit.toolserver.test_dns_message import asked
@@ -21,15 +22,15 @@ class Scene:
         self.server = NameServer(SideLoop(self.loop), self.ask, self.address, port=0)
         self.end = ("127.0.0.1", self.server.port)
 
-    def ask(self, name, _peer, kind, heard):
-        self.asked.append((name, kind, heard))
+    def ask(self, name, origin, heard):
+        self.asked.append((name, origin.kind, heard))
 
     def address(self, name):
         return None if name == "full.example" else "127.64.0.1"
 
     def handle(self, name, kind=A):
         message = asked([part.encode() for part in name.split(".")], kind)
-        self.server.handle(message, ("127.0.0.1", 9), "udp", self.said.append)
+        self.server.handle(message, Origin("udp", ("127.0.0.1", 9)), self.said.append)
 
     def hear(self, *, known):
         self.asked[-1][2](known)
@@ -117,10 +118,13 @@ def test_questions_come_by_udp_and_tcp(scene):
         for at in range(0, len(both), 7):
             tcp.sendall(both[at : at + 7])
             scene.turn(0.001)
-        said = b""
+        tcp.setblocking(False)
+        said, end = b"", time.monotonic() + 10
         while said.count(bytes([127, 0, 0, 1])) < 2:
+            assert time.monotonic() < end
             scene.turn(0.001)
-            said += tcp.recv(512)
+            with suppress(BlockingIOError):
+                said += tcp.recv(512)
 
 
 def test_tcp_that_is_no_question_is_closed(scene):
