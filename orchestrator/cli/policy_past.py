@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.cli.audit import chain_file
+from orchestrator.cli.chains import chain_file
 from orchestrator.config.assets import asset
 from orchestrator.config.paths import paths_from
 from orchestrator.errors import UsageError

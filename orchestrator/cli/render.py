@@ -18,6 +18,7 @@ from orchestrator.harness.options import NO_MODEL
 from orchestrator.model.projection import valid
 from orchestrator.schema.event import (
     DecisionMade,
+    Egress,
     ErrorRaised,
     Event,
     LimitReached,
@@ -96,17 +97,12 @@ class Progress:
                 )
             case ToolEnd() if event.name != "wrap":
                 self._output(event)
-            case UnexpectedExec():
-                self._line("yellow", _unexpected_line(event))
-            case Retry():
-                seconds = event.delay_ms / 1000
-                self._line("yellow", f"  retry {event.attempt} in {seconds:.1f} s: {event.reason}")
-            case LimitReached():
-                self._line("yellow", f"limit reached: {event.kind} ({event.value:g})")
             case ErrorRaised():
                 self._line("red", f"{event.where}: {event.message}")
                 if event.hint:
                     self._line("red", f"  {event.hint}")
+            case _ if line := _warning_line(event):
+                self._line("yellow", line)
 
     def _begin(self, event: SessionStart) -> None:
         self._line("dim", _session_line(event))
@@ -161,6 +157,27 @@ def _session_line(event: SessionStart) -> str:
     policy = event.policy.get("name", "")
     model = "" if event.model == NO_MODEL else f"{event.model} · "
     return f"box up · {model}policy {policy} · {held} controls proved"
+
+
+def _warning_line(event: Event) -> str:
+    """Return what a person should notice, in a line; empty for what they need not."""
+    match event:
+        case Egress() if event.effect == "deny":
+            return _refused_line(event)
+        case UnexpectedExec():
+            return _unexpected_line(event)
+        case Retry():
+            seconds = event.delay_ms / 1000
+            return f"  retry {event.attempt} in {seconds:.1f} s: {event.reason}"
+        case LimitReached():
+            return f"limit reached: {event.kind} ({event.value:g})"
+    return ""
+
+
+def _refused_line(event: Egress) -> str:
+    place = f"{event.scheme}://{event.host}:{event.port}{event.path}"
+    what = f"look up {event.host}" if event.port == 0 else f"{event.method or 'connect'} {place}"
+    return f"  network: refused {what[:SHOWN_WORDS]} ({event.rule}): {event.reason}"
 
 
 def _unexpected_line(event: UnexpectedExec) -> str:

@@ -61,6 +61,15 @@ class ApprovalsSettings(BaseModel):
     """Ring the terminal's bell with a question."""
 
 
+class EgressSettings(BaseModel):
+    """How the host reaches what policy lets a box reach; only the user's own file says."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    extra_ca: Path | None = None
+    """A file of certificates, in PEM form, that servers may be signed by besides the host's own."""
+
+
 class Settings(BaseModel):
     """What a user may set once instead of with every command."""
 
@@ -79,6 +88,8 @@ class Settings(BaseModel):
     """A warm pool for each project that a session worked on."""
     approvals: ApprovalsSettings = ApprovalsSettings()
     """How a person is reached when policy asks."""
+    egress: EgressSettings = EgressSettings()
+    """How the host reaches what policy lets a box reach."""
     providers: dict[str, ProviderSettings] = Field(default_factory=dict)
     """Own names and base URLs of model servers."""
 
@@ -152,6 +163,7 @@ _SECTIONS: dict[tuple[str, ...], type[BaseModel]] = {
     ("pool",): PoolSettings,
     ("approvals",): ApprovalsSettings,
     ("approvals", "webhook"): WebhookSettings,
+    ("egress",): EgressSettings,
 }
 
 

@@ -62,6 +62,18 @@ class KeyStore:
             self._remember(value)
         return value
 
+    def get_from(self, place: Place, name: str) -> Secret | None:
+        """Return what one place alone holds; in the environment ``name`` is a variable's own."""
+        if place == "environment":
+            value = Secret(self._environ.get(name, "")) or None
+        elif place == "keyring":
+            value = self._in_keyring(checked_name(name))
+        else:
+            value = self._vault.entries().get(checked_name(name))
+        if value is not None:
+            self._remember(value)
+        return value
+
     def set(self, name: str, value: Secret, to: Literal["keyring", "vault"] | None) -> Place:
         """Keep a key and say where; None prefers the keyring."""
         checked_name(name)

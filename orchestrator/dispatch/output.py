@@ -63,6 +63,10 @@ class OutputFilter:
         """Redact with ``redactor``, which remembers where secrets were read."""
         self._redactor = redactor
 
+    def learn(self, known: Mapping[str, str]) -> None:
+        """Keep further values out from now on, each by its name."""
+        self._redactor.learn(known)
+
     def scrub(self, text: str) -> str:
         """Return the text without secrets."""
         return self._redactor.redact(text)

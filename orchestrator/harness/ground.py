@@ -29,6 +29,9 @@ from orchestrator.dispatch.output import OutputFilter
 from orchestrator.errors import AuditError
 from orchestrator.harness.asking import record_late
 from orchestrator.harness.closing import Closing
+from orchestrator.harness.egress.net import Net
+from orchestrator.harness.egress.running import RunningCalls
+from orchestrator.harness.egress.way import WayParts, open_way_out, way_facts
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import Governed
 from orchestrator.harness.history import TurnHistory, open_history
@@ -95,10 +98,12 @@ async def open_ground(
     front: FrontDoor,
     worker: OpenWorker,
     facts: Mapping[str, str] | None = None,
+    net: Net | None = None,
 ) -> AsyncIterator[Ground]:
     """Bring it up; on leaving, end the box, sign the audit's end and close the files.
 
-    ``facts`` are told and recorded with the box's own.
+    ``facts`` are told and recorded with the box's own. ``net`` is what is let out to; by default
+    the host's own network.
     """
     options, policy = governed.options, governed.policy
     await take_steps(governed, paths, note=front.note)
@@ -106,7 +111,7 @@ async def open_ground(
         claimant = Claimant(options, policy, paths=paths, environ=os.environ, note=front.note)
         claim = await stack.enter_async_context(claimant.claimed())
         record = stack.enter_context(open_record(options, paths, session=claim.session))
-        observe = front.observer(record.session)
+        observe = RunningCalls(front.observer(record.session))
         await _mend(record, paths, front)
         model = await stack.enter_async_context(worker(observe))
         # After the model: by now the keys it asked for are known.
@@ -114,7 +119,8 @@ async def open_ground(
         room = await stack.enter_async_context(
             _open_room(options, policy, paths, record=record, note=front.note, claim=claim)
         )
-        room.posture = replace(room.posture, facts={**room.posture.facts, **(facts or {})})
+        told = {**way_facts(policy), **(facts or {})}
+        room.posture = replace(room.posture, facts={**room.posture.facts, **told})
         begin_pool(options, settings.pool, paths, mode=room.mode, note=front.note)
         begin_record(record, policy, room, model=model, project=governed.project)
         stack.callback(record_late, governed.desk, record.session, record.audit)
@@ -122,6 +128,19 @@ async def open_ground(
         tell_warnings(front, record, options.remarks)
         files = FileHistory(room.workspace)
         history = await stack.enter_async_context(open_history(files, observe, record.moment))
+        way = WayParts(
+            governed,
+            record.session,
+            room.box,
+            record.audit,
+            output,
+            observe,
+            note=front.note,
+            paths=paths,
+            settings=settings.egress,
+            net=net or Net(),
+        )
+        await stack.enter_async_context(open_way_out(way))
         access = await stack.enter_async_context(joinable(record, room, output, paths=paths))
         await stack.enter_async_context(previewed(options.previews, access, front))
         ground = Ground(record.session, governed, record, room, history, observe, output, access)

@@ -14,6 +14,7 @@ from orchestrator.config.settings import Settings
 from orchestrator.engine.patience import hurry
 from orchestrator.errors import GloveboxError
 from orchestrator.harness.closing import Closing
+from orchestrator.harness.egress.net import Net
 from orchestrator.harness.ending import (
     TERMINATED,
     Signal,
@@ -60,7 +61,12 @@ class RunEnd:
 
 
 async def run_session(
-    options: RunOptions, settings: Settings, paths: Paths, *, front: FrontDoor
+    options: RunOptions,
+    settings: Settings,
+    paths: Paths,
+    *,
+    front: FrontDoor,
+    net: Net | None = None,
 ) -> RunEnd:
     """Run one session; raises GloveboxError only where none came up.
 
@@ -69,7 +75,7 @@ async def run_session(
     """
     async with (
         stoppable() as (scope, got),
-        open_session(options, settings, paths, front=front) as session,
+        open_session(options, settings, paths, front=front, net=net) as session,
     ):
         try:
             result, error = await _work(session, scope)

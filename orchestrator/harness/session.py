@@ -17,6 +17,8 @@ from orchestrator.config.settings import Settings
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.harness.box_spec import WORKDIR, run_limits
+from orchestrator.harness.egress.net import Net
+from orchestrator.harness.egress.way import lets_out
 from orchestrator.harness.first_commands import run_first
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import Governed, govern
@@ -51,13 +53,23 @@ class Session:
 
 @asynccontextmanager
 async def open_session(
-    options: RunOptions, settings: Settings, paths: Paths, *, front: FrontDoor
+    options: RunOptions,
+    settings: Settings,
+    paths: Paths,
+    *,
+    front: FrontDoor,
+    net: Net | None = None,
 ) -> AsyncIterator[Session]:
-    """Bring everything up; on leaving, end the box, sign the audit's end and close the files."""
+    """Bring everything up; on leaving, end the box, sign the audit's end and close the files.
+
+    ``net`` is what is let out to; by default the host's own network.
+    """
     governed = await govern(options, settings.approvals, paths, front=front)
     tools = {tool.definition.name: tool for tool in builtin_tools(governed.options.tools)}
     model = _Model(governed, settings, front.note)
-    async with open_ground(governed, settings, paths, front=front, worker=model.open) as ground:
+    async with open_ground(
+        governed, settings, paths, front=front, worker=model.open, net=net
+    ) as ground:
         client = model.opened
         dispatcher = _dispatcher(ground, tools)
         loop = _loop(ground, dispatcher, tools, client)
@@ -143,12 +155,13 @@ def _loop(
     definitions = tuple(tool.definition for tool in tools.values())
     today = datetime.now(UTC).date().isoformat()
     governed = ground.governed
+    facts = PromptFacts(WORKDIR, today, tuple(tools), way_out=lets_out(governed.policy))
     return AgentLoop(
         client,
         KeepingRunner(dispatcher, ground.history),
         ground.record.transcript,
         audit=ground.record.audit,
-        speech=Speech(system_prompt(PromptFacts(WORKDIR, today, tuple(tools))), definitions),
+        speech=Speech(system_prompt(facts), definitions),
         limits=run_limits(governed.policy.limits, governed.options.limits),
         output=ground.output,
         observe=ground.observe,

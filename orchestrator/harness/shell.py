@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.config.paths import Paths
-from orchestrator.config.settings import ApprovalsSettings
+from orchestrator.config.settings import ApprovalsSettings, EgressSettings
+from orchestrator.harness.asking import confirmer_for
 from orchestrator.harness.closing import Closing
+from orchestrator.harness.egress.net import Net
+from orchestrator.harness.egress.running import RunningCalls
+from orchestrator.harness.egress.way import WayParts, open_way_out, way_facts
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import govern
 from orchestrator.harness.ground import (
@@ -53,9 +57,17 @@ class Shell:
 
 @asynccontextmanager
 async def open_shell(
-    options: RunOptions, paths: Paths, *, front: FrontDoor
+    options: RunOptions,
+    paths: Paths,
+    *,
+    front: FrontDoor,
+    egress: EgressSettings | None = None,
+    net: Net | None = None,
 ) -> AsyncIterator[Shell]:
-    """Bring a box up for a person; on leaving it is gone and the audit is closed."""
+    """Bring a box up for a person; on leaving it is gone and the audit is closed.
+
+    ``net`` is what is let out to; by default the host's own network.
+    """
     governed = await govern(options, ApprovalsSettings(), paths, front=front)
     options, policy, project = governed.options, governed.policy, governed.project
     output = output_filter(options, governed.keys)
@@ -72,9 +84,24 @@ async def open_shell(
                 closing=closing,
             )
         )
+        room.posture = replace(room.posture, facts={**room.posture.facts, **way_facts(policy)})
         begin_record(record, policy, room, model=NO_MODEL, project=project)
         await stack.enter_async_context(signed_in_time(record.audit))
         tell_warnings(front, record)
+        # The terminal is the person's own now: questions wait in the inbox.
+        way = WayParts(
+            replace(governed, confirmer=confirmer_for(options, None, governed.desk)),
+            record.session,
+            room.box,
+            record.audit,
+            output,
+            RunningCalls(lambda _: None),
+            note=front.note,
+            paths=paths,
+            settings=egress or EgressSettings(),
+            net=net or Net(),
+        )
+        await stack.enter_async_context(open_way_out(way))
         access = await stack.enter_async_context(joinable(record, room, output, paths=paths))
         if project.commands:
             front.note("the project's own first commands are yours to run here")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
 from pathlib import Path
 
@@ -24,6 +25,18 @@ def gather_files(names: Sequence[str], *, search: Path) -> tuple[Node, PolicyDoc
     for name in names:
         files.visit(files.find(name, folder=Path(), asked=None))
     return _whole(files.trees())
+
+
+def files_of(names: Sequence[str], *, search: Path) -> tuple[Path, ...]:
+    """Return the files of the named policies and of all that they extend, as far as it can be told.
+
+    One that is missing or broken is among them, so that its mending can be waited for.
+    """
+    files = _Files(search)
+    for name in names:
+        with suppress(PolicyError):
+            files.visit(files.find(name, folder=Path(), asked=None))
+    return tuple(files.seen)
 
 
 def gather_text(text: str, *, file: str, search: Path) -> tuple[Node, Node, PolicyDocument]:
@@ -64,6 +77,8 @@ class _Files:
 
     def __init__(self, search: Path) -> None:
         self._search = search
+        self.seen: dict[Path, None] = {}
+        """Every file that was looked at, in order."""
         self._trees: dict[Path, Node] = {}
 
     def trees(self) -> list[Node]:
@@ -72,6 +87,7 @@ class _Files:
     def visit(
         self, path: Path, *, chain: tuple[Path, ...] = (), asked: Place | None = None
     ) -> None:
+        self.seen[path] = None
         real = real_path(path)
         if real in chain:
             circle = " extends ".join(item.name for item in (*chain[chain.index(real) :], real))

@@ -9,6 +9,11 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 NO_NETWORK = "There is no network in the container; do not try to download anything."
+PROXIED = (
+    "The only way out of the container is a proxy that lets through what the policy allows; "
+    "clients use it by themselves. A refusal is an HTTP 403 that names the rule and says what to "
+    "do: report it, do not look for another way out."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,8 @@ class PromptFacts:
     """ISO 8601 date, no time: a stable prefix keeps provider caches warm."""
     tools: tuple[str, ...]
     """Names of the tools on offer."""
+    way_out: bool = False
+    """Policy lets something out of the box."""
 
 
 def system_prompt(facts: PromptFacts) -> str:
@@ -34,5 +41,5 @@ def system_prompt(facts: PromptFacts) -> str:
         workdir=facts.workdir,
         date=facts.date,
         shell="bash" in facts.tools,
-        network=NO_NETWORK,
+        network=PROXIED if facts.way_out else NO_NETWORK,
     )

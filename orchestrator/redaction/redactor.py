@@ -29,6 +29,7 @@ class Redactor:
 
     def __init__(self, known: Mapping[str, str], *, key: bytes | None = None) -> None:
         """``known`` maps names to values; ``key`` makes placeholders the same across processes."""
+        self._values = dict(known)
         self._known = KnownValues(known)
         self._ledger = Ledger(secrets.token_bytes(KEY_BYTES) if key is None else key)
         self._recent: dict[str, str] = {}
@@ -38,6 +39,13 @@ class Redactor:
     def too_short(self) -> tuple[str, ...]:
         """Names of known values under eight characters, which are not redacted: warn of them."""
         return self._known.too_short
+
+    def learn(self, known: Mapping[str, str]) -> None:
+        """Know further values from now on; a name that is known already keeps its value."""
+        self._values = {**known, **self._values}
+        self._known = KnownValues(self._values)
+        self._recent.clear()
+        self._clean.clear()
 
     def redact(self, text: str) -> str:
         """Return the text with a placeholder for every secret; all else byte for byte."""

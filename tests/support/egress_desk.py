@@ -21,12 +21,12 @@ from orchestrator.dispatch.questions import Questions
 from orchestrator.harness.egress.asker import EgressAsker
 from orchestrator.harness.egress.book import EgressBook
 from orchestrator.harness.egress.gatekeeper import EgressGatekeeper
-from orchestrator.harness.egress.in_force import RulesInForce
+from orchestrator.harness.egress.in_force import Rules, RulesInForce
 from orchestrator.harness.egress.question import egress_question
 from orchestrator.harness.egress.standing import StandingGrants
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.schema.decision import Decision
-from orchestrator.schema.egress import Caller, EgressRequest, EgressVerdict, Terms
+from orchestrator.schema.egress import Caller, EgressRequest, EgressVerdict, Scheme, Terms
 from orchestrator.schema.event import Event
 from orchestrator.schema.ids import SessionId, digest_of
 from tests.support.asking import ALL, Someone
@@ -38,14 +38,31 @@ GET = EgressRequest("inspected", "https", "api.example", 443, "GET", "/v1/items?
 TUNNEL = EgressRequest("connect", "https", "api.example", 443)
 
 
-def says(effect: str, *, rule: str = "rule-1", terms: Terms | None = None, **more: Any) -> Any:
+@dataclass
+class Judged:
+    """Rules that are a function; may be called as one."""
+
+    by: Callable[[EgressRequest], EgressVerdict]
+    scheme: Scheme = "https"
+
+    def judge(self, request: EgressRequest) -> EgressVerdict:
+        return self.by(request)
+
+    def tunnel_scheme(self, host: str, port: int) -> Scheme:  # noqa: ARG002 - the Protocol's form
+        return self.scheme
+
+    def __call__(self, request: EgressRequest) -> EgressVerdict:
+        return self.by(request)
+
+
+def says(effect: str, *, rule: str = "rule-1", terms: Terms | None = None, **more: Any) -> Judged:
     """Return rules that say the same of everything."""
 
     def judge(_: EgressRequest) -> EgressVerdict:
         decision = Decision(effect, rule, "session", "because", **more)  # type: ignore[arg-type]
         return EgressVerdict(decision, terms or Terms())
 
-    return judge
+    return Judged(judge)
 
 
 @dataclass
@@ -78,7 +95,7 @@ class EgressDesk:
 @asynccontextmanager
 async def open_egress_desk(
     folder: Path,
-    judge: Callable[[EgressRequest], EgressVerdict],
+    rules: Rules,
     *,
     someone: Someone | None = None,
     answers: Sequence[Any] = (),
@@ -111,9 +128,9 @@ async def open_egress_desk(
     book = EgressBook(
         audit, scrub=redactor.redact_json, on_failure=lambda: failures.append("no record")
     )
-    rules = RulesInForce(judge, digest_of(b"policy"))
+    in_force = RulesInForce(rules, digest_of(b"policy"))
     gatekeeper = EgressGatekeeper(
-        rules,
+        in_force,
         asker,
         book,
         question=lambda request, verdict, caller: egress_question(
@@ -130,7 +147,7 @@ async def open_egress_desk(
     )
     try:
         async with book.running(), asker.running():
-            yield EgressDesk(gatekeeper, rules, grants, audit_file, person, events, failures)
+            yield EgressDesk(gatekeeper, in_force, grants, audit_file, person, events, failures)
     finally:
         if not failures:
             audit.close()

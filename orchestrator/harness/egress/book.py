@@ -37,7 +37,7 @@ class _Alike:
 class EgressBook:
     """Writes to one session's chain."""
 
-    def __init__(self, audit: AuditSink, *, scrub: Scrub, on_failure: Callable[[], None]) -> None:
+    def __init__(self, audit: AuditSink, *, scrub: Scrub, on_failure: Callable[[], object]) -> None:
         """``scrub`` takes secrets out; ``on_failure`` hears, once, that there is no record any more."""
         self._audit = audit
         self._scrub = scrub
@@ -62,7 +62,11 @@ class EgressBook:
 
     async def decided(self, body: Mapping[str, Any]) -> int:
         """Return the record's number once it is on disk; AuditError where it cannot be."""
-        return await self._append("egress", body)
+        return await self.write("egress", body)
+
+    async def write(self, kind: str, body: Mapping[str, Any]) -> int:
+        """Return a record's number once it is on disk; AuditError where it cannot be."""
+        return await self._append(kind, body)
 
     async def refused(self, kind: Any, body: Mapping[str, Any]) -> int | None:
         """Write a refusal, or count one that is like others of its ``kind``; None where counted."""

@@ -22,7 +22,14 @@ from orchestrator.harness.egress.question import asked_decision
 from orchestrator.harness.egress.records import decided_body, egress_event, ended_body
 from orchestrator.harness.egress.terms import go_on
 from orchestrator.schema.decision import Decision
-from orchestrator.schema.egress import Caller, EgressRequest, EgressVerdict, Traffic, egress_digest
+from orchestrator.schema.egress import (
+    Caller,
+    EgressRequest,
+    EgressVerdict,
+    Scheme,
+    Traffic,
+    egress_digest,
+)
 from orchestrator.schema.event import Event
 
 AsQuestion = Callable[[EgressRequest, EgressVerdict, Caller | None], Any]
@@ -83,6 +90,10 @@ class EgressGatekeeper:
         except Exception as err:  # noqa: BLE001 - the gate fails closed, whatever broke in it
             return self._refusal(request, gate_error(err))
 
+    def tunnel_scheme(self, host: str, port: int) -> Scheme:
+        """Say what a tunnel to this place is read as, by the rules that name it."""
+        return self._rules.tunnel_scheme(host, port)
+
     def still_allows(self, admission: Admission) -> bool:
         """Say whether the rules that are in force now would still let this pass without asking."""
         if self._book.failed or not admission.allowed:
@@ -108,6 +119,11 @@ class EgressGatekeeper:
         self._book.note("egress_end", ended_body(admission.id, traffic, duration_ms=duration_ms))
         self._tell(admission, traffic, let.caller)
 
+    def lapsed(self) -> bool:
+        """Say whether a remembered yes, by which something is open, stands no longer."""
+        grants = {let.answer.grant for let in self._let.values() if let.answer is not None}
+        return not all(self._stands(grant) for grant in grants if grant)
+
     async def _admit(self, request: EgressRequest, caller: Caller | None) -> Admission:
         for _ in range(MOST_ROUNDS):
             if self._book.failed:
@@ -122,6 +138,8 @@ class EgressGatekeeper:
                 request, replace(ruling, verdict=verdict), answer, caller
             )
             if not admission.allowed:
+                return admission
+            if request.door == "dns":
                 return admission
             self._let[admission.id] = _Let(time.monotonic(), caller, answer, asked)
             # The record took a moment: what changed meanwhile holds for this one too.

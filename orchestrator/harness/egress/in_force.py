@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from orchestrator.schema.decision import Decision
-from orchestrator.schema.egress import EgressRequest, EgressVerdict
+from orchestrator.schema.egress import EgressRequest, EgressVerdict, Scheme
 from orchestrator.schema.ids import Digest
 
-Judge = Callable[[EgressRequest], EgressVerdict]
-"""Pure: the same request gets the same verdict for as long as the rules hold."""
 
-KEPT = 4096
-"""Verdicts that are remembered; a box may ask about any number of different things."""
+class Rules(Protocol):
+    """One policy's."""
+
+    def judge(self, request: EgressRequest) -> EgressVerdict:
+        """Return the verdict on one request."""
+        ...
+
+    def tunnel_scheme(self, host: str, port: int) -> Scheme:
+        """Return what a tunnel to this place is read as."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +33,35 @@ class Ruling:
 class RulesInForce:
     """One session's."""
 
-    def __init__(self, judge: Judge, digest: Digest) -> None:
+    def __init__(self, rules: Rules, digest: Digest) -> None:
         """Begin with these rules; ``digest`` is of the policy that they are from."""
-        self._judge = judge
-        self._kept: dict[EgressRequest, Ruling] = {}
+        self._rules = rules
         self.digest = digest
         self.generation = 1
 
     def ruling(self, request: EgressRequest) -> Ruling:
-        """Return what the rules say; an error inside of them is a no."""
-        found = self._kept.get(request)
-        if found is None:
-            if len(self._kept) >= KEPT:
-                self._kept.clear()
-            found = self._kept[request] = Ruling(self._verdict(request), self.generation)
-        return found
+        """Return what the rules say; an error inside of them is a no.
 
-    def replace(self, judge: Judge, digest: Digest) -> None:
+        Each time anew: what package clients may fetch is learned while the session runs.
+        """
+        return Ruling(self._verdict(request), self.generation)
+
+    def tunnel_scheme(self, host: str, port: int) -> Scheme:
+        """Return what a tunnel to this place is read as; what cannot be told must be TLS."""
+        try:
+            return self._rules.tunnel_scheme(host, port)
+        except Exception:  # noqa: BLE001 - it decides nothing: the tunnel itself is judged
+            return "https"
+
+    def replace(self, rules: Rules, digest: Digest) -> None:
         """Take other rules; whatever was decided by the old ones is of an older generation."""
-        self._judge = judge
-        self._kept = {}
+        self._rules = rules
         self.digest = digest
         self.generation += 1
 
     def _verdict(self, request: EgressRequest) -> EgressVerdict:
         try:
-            return self._judge(request)
+            return self._rules.judge(request)
         except Exception as err:  # noqa: BLE001 - the gate fails closed, whatever broke in it
             return EgressVerdict(gate_error(err))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 
@@ -35,8 +35,12 @@ def egress_question(
     call: str,
     context: Iterable[str],
     caller: Caller | None,
+    scrub: Callable[[str], str] = str,
 ) -> Question:
-    """Return the question; ``call`` is the one that runs, ``context`` says more about the moment."""
+    """Return the question; ``call`` is the one that runs, ``context`` says more about the moment.
+
+    ``scrub`` takes known secrets out of what leaves this process.
+    """
     digest, now = egress_digest(request), utc_now()
     notes = (*verdict.decision.notes, called_by(caller), *context)
     return Question(
@@ -54,6 +58,7 @@ def egress_question(
         recorded=recorded_subject(request),
         created=now,
         expires=now + timedelta(seconds=asking.timeout_s),
+        scrub=scrub,
     )
 
 

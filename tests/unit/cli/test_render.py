@@ -12,6 +12,7 @@ from orchestrator.confirmation.question_text import FRAME
 from orchestrator.schema.event import (
     ApprovalRequest,
     DecisionMade,
+    Egress,
     ErrorRaised,
     LimitReached,
     MessageDelta,
@@ -260,3 +261,26 @@ def test_half_a_character_becomes_a_visible_mark():
 
     assert json.loads(line)["arguments"] == {"\ufffd": ["\ufffd", ["a"]], "n": None}
     assert "ud83d" not in line
+
+
+def out(effect, **more):
+    facts = {"host": "evil.example", "port": 443, "scheme": "https", "method": "GET", "path": "/x"}
+    given = facts | {"effect": effect, "rule": "unmatched", "layer": "floor", "reason": "no rule"}
+    return Egress(**given | more)
+
+
+def test_refused_request_is_told_with_its_rule():
+    assert shown(out("deny")) == (
+        "  network: refused GET https://evil.example:443/x (unmatched): no rule\n"
+    )
+    assert "refused connect https://evil.example:443 (" in shown(out("deny", method=None, path=""))
+    assert "refused look up evil.example (" in shown(out("deny", port=0, method=None, path=""))
+
+
+def test_request_that_was_let_out_is_not_told():
+    """A build makes thousands of them; `audit egress` sums them up."""
+    assert shown(out("allow")) == ""
+
+
+def test_refused_request_moves_no_cursor():
+    assert not UNSAFE.search(shown(out("deny", path=EVIL, reason=EVIL, host=EVIL)).rstrip("\n"))

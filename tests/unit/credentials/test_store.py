@@ -150,3 +150,17 @@ def test_what_is_no_name_is_refused(places: Places) -> None:
     for act in (places.store.get, places.store.remove):
         with pytest.raises(UsageError):
             act("../../etc")
+
+
+def test_one_place_alone_can_be_asked(places):
+    """What a rule says of one place is not looked for in another."""
+    places.store.set("acme", Secret("of-the-keyring-1"), "keyring")
+    places.store.set("acme", Secret("of-the-vault-22"), "vault")
+    places.environ["TOKEN"] = "of-a-variable-3"
+
+    assert value(places.store.get_from("keyring", "acme")) == "of-the-keyring-1"
+    assert value(places.store.get_from("vault", "acme")) == "of-the-vault-22"
+    assert value(places.store.get_from("environment", "TOKEN")) == "of-a-variable-3"
+    assert places.store.get_from("environment", "ACME_API_KEY") is None
+    assert places.store.get_from("vault", "other") is None
+    assert "of-a-variable-3" in places.store.known_values()

@@ -217,3 +217,11 @@ def test_stream_finds_a_value_cut_at_every_place(output):
         stream.flush()
 
         assert "".join(pieces) == output.scrub(text)
+
+
+def test_value_that_is_learned_later_is_kept_out_too(output):
+    output.scrub("a late-known-value")
+    output.learn({"late": "late-known-value"})
+
+    assert "late-known-value" not in output.scrub("a late-known-value")
+    assert SECRET not in output.scrub(SECRET)

@@ -1,8 +1,10 @@
 """The system prompt."""
 
+from dataclasses import replace
+
 import pytest
 
-from orchestrator.prompts.build import NO_NETWORK, PromptFacts, system_prompt
+from orchestrator.prompts.build import NO_NETWORK, PROXIED, PromptFacts, system_prompt
 
 FACTS = PromptFacts("/workspace", "2026-01-31", ("read", "bash"))
 
@@ -14,6 +16,15 @@ def test_prompt_says_where_when_and_that_there_is_no_network():
     assert "/workspace" in text
     assert "2026-01-31" in text
     assert NO_NETWORK in text
+
+
+def test_prompt_says_how_a_way_out_is_and_how_a_refusal_looks():
+    """So that a 403 is reported, and not worked around."""
+    text = system_prompt(replace(FACTS, way_out=True))
+
+    assert PROXIED in text
+    assert "403" in text
+    assert NO_NETWORK not in text
 
 
 def test_prompt_speaks_of_bash_only_where_it_is_on_offer():

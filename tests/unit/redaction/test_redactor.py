@@ -144,3 +144,15 @@ def test_hostile_megabyte_is_redacted(unit: str) -> None:
     redactor = Redactor({"key": "f4JgM7SwPYiIZjkfsbG4GDjM7rZ1Qxy", "odd": 'with space & "quote"'})
 
     assert redactor.redact(unit * (1_000_000 // len(unit)))
+
+
+def test_value_that_is_learned_later_is_kept_out_from_then_on() -> None:
+    """What was clean before is looked at again."""
+    redactor = Redactor({"one": "first-known-value"})
+    text = "first-known-value and second-known-value"
+    before = redactor.redact(text)
+    redactor.learn({"two": "second-known-value"})
+
+    assert "second-known-value" in before
+    assert "known-value" not in redactor.redact(text)
+    assert "known-value" not in redactor.redact(before)

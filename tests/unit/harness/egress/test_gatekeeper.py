@@ -12,7 +12,7 @@ from orchestrator.schema.egress import Terms, Traffic, egress_digest
 from orchestrator.schema.event import Egress
 from orchestrator.schema.ids import digest_of
 from tests.support.asking import Waiting, no, yes
-from tests.support.egress_desk import CURL, GET, SECRET, TUNNEL, open_egress_desk, says
+from tests.support.egress_desk import CURL, GET, SECRET, TUNNEL, Judged, open_egress_desk, says
 
 pytestmark = pytest.mark.anyio
 OTHER = digest_of(b"other policy")
@@ -108,7 +108,7 @@ async def test_error_in_the_rules_is_a_no(tmp_path):
     def broken(_):
         raise RuntimeError("a bug")
 
-    async with open_egress_desk(tmp_path, broken) as desk:
+    async with open_egress_desk(tmp_path, Judged(broken)) as desk:
         admission = await desk.gatekeeper.admit(GET, CURL)
 
     assert (admission.allowed, admission.verdict.decision.rule) == (False, "gate-error")
@@ -153,7 +153,7 @@ async def test_held_request_holds_up_no_other(tmp_path):
 
     someone = Waiting(yes())
     async with (
-        open_egress_desk(tmp_path, judge, someone=someone) as desk,
+        open_egress_desk(tmp_path, Judged(judge), someone=someone) as desk,
         anyio.create_task_group() as group,
     ):
         group.start_soon(desk.gatekeeper.admit, GET, CURL)
@@ -230,13 +230,14 @@ async def test_what_was_asked_goes_on_under_the_same_rule_alone(tmp_path):
 async def test_yes_that_is_taken_back_ends_what_it_let_out(tmp_path):
     async with open_egress_desk(tmp_path, says("ask"), answers=[yes("session")]) as desk:
         admission = await desk.gatekeeper.admit(TUNNEL, CURL)
-        before = desk.gatekeeper.still_allows(admission)
+        before = desk.gatekeeper.still_allows(admission), desk.gatekeeper.lapsed()
         (grant,) = desk.grants.all()
         desk.grants.revoke(grant.id, who="ann")
 
-        assert (before, desk.gatekeeper.still_allows(admission)) == (True, False)
+        assert before == (True, False)
+        assert (desk.gatekeeper.still_allows(admission), desk.gatekeeper.lapsed()) == (False, True)
         assert not (await desk.gatekeeper.admit(TUNNEL, CURL)).allowed
 
 
 def test_is_the_gatekeeper_of_the_proxy():
-    assert {"admit", "still_allows", "passed"} <= set(dir(EgressGatekeeper))
+    assert {"admit", "tunnel_scheme", "still_allows", "passed"} <= set(dir(EgressGatekeeper))

@@ -1,20 +1,18 @@
-from orchestrator.harness.egress.in_force import KEPT, RulesInForce, gate_error
+from orchestrator.harness.egress.in_force import RulesInForce, gate_error
 from orchestrator.schema.ids import digest_of
-from tests.support.egress_desk import GET, TUNNEL, says
+from tests.support.egress_desk import GET, TUNNEL, Judged, says
 
 ONE, TWO = digest_of(b"1"), digest_of(b"2")
 
 
-def test_verdict_is_asked_for_once():
-    asked = []
+def test_rules_are_asked_each_time():
+    """They may know more by then."""
+    known = Judged(says("deny"))
+    rules = RulesInForce(known, ONE)
+    before = rules.ruling(GET).verdict.decision.effect
+    known.by = says("allow")
 
-    def judge(request):
-        asked.append(request)
-        return says("allow")(request)
-
-    rules = RulesInForce(judge, ONE)
-    assert rules.ruling(GET) == rules.ruling(GET)
-    assert asked == [GET]
+    assert (before, rules.ruling(GET).verdict.decision.effect) == ("deny", "allow")
 
 
 def test_other_rules_hold_at_once_and_have_another_number():
@@ -31,15 +29,21 @@ def test_rules_that_fail_refuse():
     def broken(_):
         raise ValueError("x" * 1000)
 
-    decision = RulesInForce(broken, ONE).ruling(TUNNEL).verdict.decision
+    decision = RulesInForce(Judged(broken), ONE).ruling(TUNNEL).verdict.decision
     assert (decision.effect, decision.rule) == ("deny", "gate-error")
     assert len(decision.reason) < 300
     assert decision == gate_error(ValueError("x" * 1000))
 
 
-def test_memory_is_bounded():
-    rules = RulesInForce(says("allow"), ONE)
-    for number in range(KEPT + 10):
-        rules.ruling(type(GET)("http", "http", "a.example", 80, "GET", f"/{number}"))
+def test_what_a_tunnel_is_read_as_is_said_by_the_rules():
+    rules = RulesInForce(Judged(says("deny"), "tcp"), ONE)
 
-    assert len(rules._kept) <= KEPT
+    assert rules.tunnel_scheme("a.example", 22) == "tcp"
+
+
+def test_tunnel_of_which_rules_cannot_tell_must_be_tls():
+    class Broken(Judged):
+        def tunnel_scheme(self, host, port):
+            raise RuntimeError(host, port)
+
+    assert RulesInForce(Broken(says("deny"), "tcp"), ONE).tunnel_scheme("a.example", 22) == "https"
