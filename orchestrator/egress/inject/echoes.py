@@ -24,9 +24,10 @@ class Echoes:
 
     def __init__(self, placeholders: Mapping[str, str]) -> None:
         """``placeholders``: by the value that each stands for."""
+        self.placeholders = dict(placeholders)
         names = {f"s{number}": value for number, value in enumerate(placeholders)}
         self._known = KnownValues(names)
-        self._placeholders = {name: placeholders[value] for name, value in names.items()}
+        self._by_name = {name: placeholders[value] for name, value in names.items()}
 
     def scrub(self, data: bytes) -> bytes:
         """Return a whole text without any secret."""
@@ -53,7 +54,7 @@ class Echoes:
         return "".join(pieces), spans
 
     def _instead(self, found: str, span: Span) -> str:
-        placeholder = self._placeholders[span.kind]
+        placeholder = self._by_name[span.kind]
         if len(found) == 2 * len(placeholder) and _HEX.match(found):
             placeholder = placeholder.encode().hex()
         return placeholder[: len(found)].ljust(len(found), _FILL)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import quote, unquote_plus
 
 from orchestrator.egress.inject.cookies import SeenCookies
+from orchestrator.egress.inject.echoes import Echoes
 from orchestrator.egress.inject.foreign import (
     foreign_header,
     foreign_parameter,
@@ -22,6 +24,9 @@ from orchestrator.schema.egress import InjectionTerms
 
 MAX_SIGNED_BODY = 16 * 1024 * 1024
 """Bytes of a body that are read before the request is sent, where its digest is signed."""
+_MOST_HOSTS = 4096
+"""Whose answers are cleaned even where nothing is put into the request."""
+_NOTHING = Echoes({})
 _SECRET = "{secret}"  # noqa: S105 - the word of a rule's format
 _AUTHORIZATION = "Authorization"
 
@@ -54,6 +59,11 @@ class Injector:
         self._book = book
         self._clock = clock
         self._cookies = SeenCookies()
+        self._sent: OrderedDict[str, Echoes] = OrderedDict()
+
+    def has_sent(self, host: str) -> bool:
+        """Say whether a host knows a secret of this session: then each of its answers is cleaned."""
+        return host in self._sent
 
     def inject(
         self, head: RequestHead, terms: Sequence[InjectionTerms], *, host: str, verified: bool
@@ -61,15 +71,18 @@ class Injector:
         """Return the request as it goes out to ``host``. InjectionRefused.
 
         ``verified``: it goes over TLS to a server that proved its name. ``head`` is what would be
-        sent without a credential; nothing of it is changed after this.
+        sent without a credential; nothing of it is changed after this. Without ``terms`` nothing is
+        put in or refused, but the answer is cleaned of what the host was sent before.
         """
+        head = head.without(["accept-encoding", "sec-websocket-extensions"])
+        head = head.with_header("Accept-Encoding", "identity")
+        if not terms:
+            return Injected(head, self._response(host, {}))
         if not verified:
             raise InjectionRefused("a credential goes over verified TLS only")
         cookie = self._cookies.unknown(host, head.values("cookie"))
         if cookie is not None:
             raise _foreign(f"cookie {cookie!r}, which {host} did not set in this session")
-        head = head.without(["accept-encoding", "sec-websocket-extensions"])
-        head = head.with_header("Accept-Encoding", "identity")
         _require_places(terms)
         found = [(one, self._book.credential(one.secret)) for one in terms if one.form != "sigv4"]
         signing = [one for one in terms if one.form == "sigv4"]
@@ -80,7 +93,7 @@ class Injector:
             head = _with_credential(head, one, own, user=pair[0])
         placeholders = {own.value: own.placeholder for _, own in found}
         if not signing:
-            return Injected(head, ResponseScrubber(placeholders, host, self._cookies))
+            return Injected(head, self._response(host, placeholders))
         return self._signed(head, signing[0], placeholders, host)
 
     def _signed(
@@ -91,10 +104,21 @@ class Injector:
         placeholders |= {keys.real.key: keys.box.key, keys.real.id: keys.box.id}
         if keys.real.token:
             placeholders[keys.real.token] = keys.box.key
-        response = ResponseScrubber(placeholders, host, self._cookies)
+        response = self._response(host, placeholders)
         if plan.content is None:
             return Injected(head, response, plan)
         return Injected(plan.finished(), response)
+
+    def _response(self, host: str, placeholders: Mapping[str, str]) -> ResponseScrubber:
+        """Return what cleans an answer of all that its host was ever sent."""
+        before = self._sent.get(host, _NOTHING)
+        wanted = {**before.placeholders, **placeholders}
+        echoes = before if wanted == before.placeholders else Echoes(wanted)
+        self._sent[host] = echoes
+        self._sent.move_to_end(host)
+        while len(self._sent) > _MOST_HOSTS:
+            self._sent.popitem(last=False)
+        return ResponseScrubber(echoes, host, self._cookies)
 
 
 def _require_places(terms: Sequence[InjectionTerms]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from orchestrator.egress.inject.cookies import SeenCookies
 from orchestrator.egress.inject.echoes import Echoes, EchoStream
@@ -26,10 +26,10 @@ class ScrubRefused(ValueError):  # noqa: N818 - reads as what it is
 class ResponseScrubber:
     """Cleans one answer, head first. Lengths stay as they were, unless ``decoded``."""
 
-    def __init__(self, placeholders: Mapping[str, str], host: str, cookies: SeenCookies) -> None:
-        """``placeholders``: by the value that each stands for."""
-        self._echoes = Echoes(placeholders)
-        self._stream = EchoStream(self._echoes)
+    def __init__(self, echoes: Echoes, host: str, cookies: SeenCookies) -> None:
+        """Look for ``echoes`` in what ``host`` answers, and note the cookies that it sets."""
+        self._echoes = echoes
+        self._stream = EchoStream(echoes)
         self._host = host
         self._cookies = cookies
         self._inflate: zlib._Decompress | None = None

@@ -234,3 +234,40 @@ def test_session_token_is_kept_out_of_the_answer():
 
     assert out.head.values("x-amz-security-token") == [token]
     assert token.encode() not in headers[0][1]
+
+
+def test_host_that_knows_a_secret_is_cleaned_ever_after(book):
+    """An answer to another request, without a credential, may hold what was sent before."""
+    injector = Injector(book)
+    assert not injector.has_sent(HOST)
+    injector.inject(head(), [HEADER], host=HOST, verified=True)
+    plain = head(("Accept-Encoding", "gzip"), ("X-Api-Key", "anything"), ("Cookie", "a=b"))
+    out = injector.inject(plain, [], host=HOST, verified=True)
+    _, headers = out.response.head(200, b"", ((b"X-Last", KEY.encode()),))
+
+    assert injector.has_sent(HOST)
+    assert not injector.has_sent("b.example")
+    assert out.head.values("x-api-key") == ["anything"]
+    assert out.head.values("accept-encoding") == ["identity"]
+    assert headers == ((b"X-Last", book.credential("api").placeholder.encode()),)
+
+
+def test_second_secret_of_a_host_is_cleaned_with_the_first(book):
+    injector = Injector(book)
+    other = InjectionTerms("user/two", "other", "header", "X-Second-Key")
+    injector.inject(head(), [other], host=HOST, verified=True)
+    out = injector.inject(head(), [HEADER], host=HOST, verified=True)
+
+    assert list(out.response.body(b"other-key-0123456789|")) == [
+        book.credential("other").placeholder.encode() + b"|"
+    ]
+
+
+def test_hosts_that_know_a_secret_are_bounded(book):
+    """The least recent one is forgotten."""
+    injector = Injector(book)
+    for number in range(4097):
+        injector.inject(head(), [HEADER], host=f"h{number}.example", verified=True)
+
+    assert not injector.has_sent("h0.example")
+    assert injector.has_sent("h4096.example")

@@ -4,6 +4,7 @@ import zlib
 import pytest
 
 from orchestrator.egress.inject.cookies import SeenCookies
+from orchestrator.egress.inject.echoes import Echoes
 from orchestrator.egress.inject.frames import FrameScrubber
 from orchestrator.egress.inject.response import ResponseScrubber, ScrubRefused
 
@@ -13,7 +14,8 @@ CLEAN = PLACEHOLDER.encode()
 
 
 def scrubber(cookies: SeenCookies | None = None) -> ResponseScrubber:
-    return ResponseScrubber({SECRET: PLACEHOLDER}, "api.example.com", cookies or SeenCookies())
+    echoes = Echoes({SECRET: PLACEHOLDER})
+    return ResponseScrubber(echoes, "api.example.com", cookies or SeenCookies())
 
 
 def cleaned(one: ResponseScrubber, *pieces: bytes) -> bytes:
