@@ -1,4 +1,4 @@
-"""The calls of past sessions, from their audit chains."""
+"""The calls of past sessions, and what would have left their boxes, from their audit chains."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
 from orchestrator.audit.read import read_bodies
+from orchestrator.policy.judged import EGRESS
 from orchestrator.policy.replay import RecordedCall
 from orchestrator.schema.decision import STRICTNESS, Effect
+from orchestrator.schema.egress import Door, EgressRequest, Scheme
 from orchestrator.schema.wire import from_wire
 
 
 @dataclass(slots=True)
 class Recording:
-    """What a chain tells of calls."""
+    """What a chain tells of calls and of requests out of the box."""
 
     calls: list[RecordedCall] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
@@ -26,6 +30,9 @@ def recorded_calls(path: Path) -> Recording:
     """Return the calls that policy decided on; AuditError for a chain that is broken."""
     found = Recording()
     for seq, kind, body in read_bodies(path):
+        if kind == "egress":
+            _add_egress(found, path.stem, seq, body)
+            continue
         if kind not in {"intent", "refused"} or not isinstance(body.get("decision"), Mapping):
             # A call that could not be planned was never decided on.
             continue
@@ -34,6 +41,61 @@ def recorded_calls(path: Path) -> Recording:
         except (KeyError, TypeError, ValueError) as err:
             found.skipped.append(f"{path.stem} seq {seq}: {err}")
     return found
+
+
+def _add_egress(found: Recording, chain: str, seq: int, body: Mapping[str, Any]) -> None:
+    if body.get("door") == "model" or body.get("inspect"):
+        # The one is judged by the models that are allowed, the other was opened to be looked into.
+        return
+    try:
+        told = _Leaving.model_validate(body)
+    except ValidationError as err:
+        where = ".".join(map(str, err.errors()[0]["loc"]))
+        found.skipped.append(f"{chain} seq {seq}: {where} is none of this version")
+        return
+    found.calls.append(
+        RecordedCall(
+            chain=chain,
+            seq=seq,
+            tool=EGRESS,
+            request=told.request(),
+            effect="ask" if told.answer is not None else told.effect,
+            rule=told.rule,
+            answer=None if told.answer is None else told.answer.yes,
+        )
+    )
+
+
+class _Answered(BaseModel):
+    yes: bool
+
+
+class _Leaving(BaseModel):
+    """A record of what would leave the box; its query is not kept."""
+
+    door: Door
+    scheme: Scheme
+    host: str
+    port: int
+    method: str | None
+    path: str | None
+    effect: Effect
+    rule: str
+    answer: _Answered | None = None
+    upgrade: str = ""
+    overrides: tuple[str, ...] = ()
+
+    def request(self) -> EgressRequest:
+        return EgressRequest(
+            door=self.door,
+            scheme=self.scheme,
+            host=self.host,
+            port=self.port,
+            method=self.method,
+            target=self.path or "",
+            upgrade=self.upgrade,
+            overrides=self.overrides,
+        )
 
 
 def _call(chain: str, seq: int, body: Mapping[str, Any]) -> RecordedCall:

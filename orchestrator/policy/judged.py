@@ -10,6 +10,7 @@ from orchestrator.policy.evaluate import evaluate
 from orchestrator.policy.judge_egress import EgressRules
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.egress import EgressRequest, EgressVerdict, egress_subject
+from orchestrator.schema.packages import Packages
 from orchestrator.schema.request import Request, request_subject
 
 Judged: TypeAlias = Request | EgressRequest
@@ -25,12 +26,15 @@ def judge(policy: EffectivePolicy, request: Judged, *, tool: str) -> Decision:
     return evaluate(policy, request, tool=tool)
 
 
-def judge_egress(policy: EffectivePolicy, request: EgressRequest) -> EgressVerdict:
+def judge_egress(
+    policy: EffectivePolicy, request: EgressRequest, *, packages: Packages | None = None
+) -> EgressVerdict:
     """Return the verdict on a request as the proxy would put it: a policy says what a CONNECT is for.
 
-    Package hosts are known in a session alone, so nothing is let out for their sake here.
+    Package hosts are known in a session alone; without ``packages`` nothing is let out for their
+    sake.
     """
-    rules = EgressRules(policy)
+    rules = EgressRules(policy, packages)
     if request.door == "connect":
         scheme = rules.tunnel_scheme(request.host, request.port)
         request = replace(request, scheme=scheme)

@@ -70,7 +70,9 @@ def _host(value: Any) -> Any:
 def _path(value: Any) -> Any:
     if isinstance(value, str):
         try:
-            check_glob(plain_glob(value))
+            plain = plain_glob(value)
+            if plain != "/":
+                check_glob(plain)
         except PathRefused as err:
             raise ValueError(f"path glob {value!r}: {err}") from None
     return value

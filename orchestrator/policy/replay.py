@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.policy.judged import Judged, judge, judged_subject
+from orchestrator.policy.judged import Judged, judge, judge_egress, judged_subject
 from orchestrator.schema.decision import STRICTNESS, Decision, Effect
+from orchestrator.schema.egress import EgressRequest
+from orchestrator.schema.packages import Ecosystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,24 @@ class Flip:
 def replay(policy: EffectivePolicy, calls: Iterable[RecordedCall]) -> Iterator[Flip]:
     """Yield every call whose effect would be another one; the rule may differ without that."""
     for call in calls:
-        now = judge(policy, call.request, tool=call.tool)
+        now = _judged(policy, call)
         if now.effect != call.effect:
             yield Flip(call, now)
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordedClient:
+    """The package client whose server a request was for, as the session knew."""
+
+    client: str
+
+    def ecosystem(self, _request: EgressRequest, wanted: Collection[Ecosystem]) -> Ecosystem | None:
+        return next((client for client in wanted if client == self.client), None)
+
+
+def _judged(policy: EffectivePolicy, call: RecordedCall) -> Decision:
+    kind, _, client = call.rule.partition(":")
+    if kind == "packages" and isinstance(call.request, EgressRequest):
+        known = _RecordedClient(client)
+        return judge_egress(policy, call.request, packages=known).decision
+    return judge(policy, call.request, tool=call.tool)

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.evidence import Evidence, Seen, Use, gather, use_of
 from orchestrator.policy.replay import Flip, RecordedCall, replay
+from orchestrator.policy.suggest_network import NetworkDraft
 from orchestrator.schema.decision import Effect, Risk
+from orchestrator.schema.egress import EgressRequest
 from orchestrator.schema.request import (
     ExecRequest,
     FileRequest,
@@ -45,6 +47,7 @@ class Draft:
     commands: list[CommandLine] = field(default_factory=list)
     paths: dict[tuple[str, str], tuple[Effect, str]] = field(default_factory=dict)
     """Access and path to effect and evidence."""
+    network: NetworkDraft = field(default_factory=NetworkDraft)
 
     def text(self) -> str:
         """Return the policy file."""
@@ -62,8 +65,10 @@ class Suggestion:
 
 def suggest(calls: Sequence[RecordedCall], load: Load, *, name: str) -> Suggestion:
     """Return a policy that allows what was allowed, asks what was asked and little else."""
-    evidence = gather(calls, home="/home/agent", workspace="/workspace")
-    draft = _first_draft(evidence, name)
+    of_tools = [call for call in calls if not isinstance(call.request, EgressRequest)]
+    draft = _first_draft(gather(of_tools, home="/home/agent", workspace="/workspace"), name)
+    for call in calls:
+        draft.network.add(call)
     left = _flips(draft, calls, load)
     for _ in range(ROUNDS):
         if not left or not _mend(draft, left):
@@ -93,6 +98,9 @@ def _mend(draft: Draft, flips: Iterable[Flip]) -> bool:
         call = flip.call
         evidence = f"{call.effect} by {call.rule} at {call.chain} seq {call.seq}"
         kind = call.rule.partition(":")[0]
+        if isinstance(call.request, EgressRequest):
+            # Its rule says all that one can say of it.
+            continue
         if kind == "tool":
             draft.tools[call.tool] = (call.effect, evidence)
         elif isinstance(call.request, FileRequest):
@@ -152,6 +160,7 @@ def _lines(draft: Draft) -> Iterator[str]:
     for number, line in enumerate(draft.commands, 1):
         yield from _rule(number, line)
     yield ""
+    yield from draft.network.lines()
     yield "files:"
     for access in ("read", "write"):
         yield from _file_rules(access, draft)
