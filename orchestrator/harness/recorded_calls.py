@@ -82,6 +82,7 @@ class _Leaving(BaseModel):
     effect: Effect
     rule: str
     answer: _Answered | None = None
+    service: str = ""
     upgrade: str = ""
     overrides: tuple[str, ...] = ()
 
@@ -92,7 +93,7 @@ class _Leaving(BaseModel):
             host=self.host,
             port=self.port,
             method=self.method,
-            target=self.path or "",
+            target=(self.path or "") + (f"?service={self.service}" if self.service else ""),
             upgrade=self.upgrade,
             overrides=self.overrides,
         )

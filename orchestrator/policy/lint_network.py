@@ -84,12 +84,18 @@ def _on_credential(
         yield "sends a credential to whatever name fits; name the host exactly"
     if not item.rule.paths:
         yield "sends a credential to every path of its hosts; name the paths"
-    if not item.rule.methods:
+    if not (item.rule.methods or item.rule.git):
         yield "sends a credential along with every method; name the methods"
     if inject.query is not None:
         yield "puts a credential into the query, which servers write into their logs"
     for other in before:
-        if other.rule.inject and other.rule.inject.form == inject.form and _meet(other, item):
+        rival = other.rule.inject
+        if (
+            rival
+            and rival.form == inject.form
+            and rival.secret != inject.secret
+            and _meet(other, item)
+        ):
             yield f"and {other.rule.id!r} put a credential into one place; the first one counts"
 
 

@@ -14,6 +14,7 @@ from orchestrator.schema.egress import (
 )
 from orchestrator.schema.event import Egress
 
+GIT_SERVICES = ("git-upload-pack", "git-receive-pack")
 MOST_PATH = 2000
 """Characters of a path; the digest is of the whole."""
 
@@ -48,10 +49,18 @@ def decided_body(
         "upgrade": request.upgrade,
         "overrides": list(request.overrides),
         "announced": request.announced,
+        "service": _git_service(request),
         "inspect": verdict.terms.inspect and request.method is None,
         "injected": [item.secret for item in verdict.terms.injections],
     }
     return body | {key: value for key, value in further.items() if value}
+
+
+def _git_service(request: EgressRequest) -> str:
+    """Return what git asks of a server, which stands in the query; no secret is kept with it."""
+    query = request.target.partition("?")[2]
+    service = query.removeprefix("service=")
+    return service if service in GIT_SERVICES and service != query else ""
 
 
 def caller_body(caller: Caller | None) -> dict[str, Any] | None:

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from orchestrator.policy.evaluate import evaluate
+from orchestrator.policy.judge_egress import EgressRules
 from orchestrator.policy.lint import lint_layer
 from orchestrator.schema.request import ExecRequest, ReadRequest, WriteRequest
 from orchestrator.shell.analysis import Finding
 from tests.support.commands import ScriptedReader, analysis, command
+from tests.support.egress import judge
 
 FOLDER = Path(__file__).parents[3] / "policies"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
@@ -28,8 +30,8 @@ def _file(policy, make, path):
     return evaluate(policy, replace(request, resolved=path), tool="write")
 
 
-OPEN = {"open-egress"}
-"""Policies that mean to let requests out."""
+OPEN = {"open-egress": "allow", "yolo": "ask"}
+"""Policies that mean to let out what no rule names, and how."""
 
 
 def test_the_policies_of_the_manual_ship():
@@ -61,11 +63,11 @@ def test_a_shipped_policy_gives_lint_nothing_unmeant(shipped, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_shipped_policy_keeps_the_box_shut(shipped, name):
-    """No shipped policy opens in-box models, hooks or keys, and one alone the network."""
+    """No shipped policy opens in-box models, hooks or keys; the network where it says so."""
     policy = shipped(name)
 
-    assert policy.network.default == ("allow" if name in OPEN else "deny")
-    assert policy.network.rules == ()
+    assert policy.network.default == OPEN.get(name, "deny")
+    assert (policy.network.rules == ()) == (name != "team-example")
     assert policy.box_models.in_box == "deny"
     assert policy.sandbox.read_only_root
     assert {"no_network", "non_root", "seccomp", "no_new_privileges"} <= set(policy.sandbox.require)
@@ -132,6 +134,47 @@ def test_yolo_asks_nothing_that_discard_undoes(shipped):
     assert _risk(policy, "opaque").effect == "ask"
     assert _risk(policy, "destructive", "high").effect == "ask"
     assert _file(policy, WriteRequest, "/home/agent/.bashrc").effect == "allow"
+
+
+LEAVING = (
+    "GET https://www.example.com/",
+    "POST https://www.example.com/",
+    "LOOKUP www.example.com",
+)
+NEAR = ("CONNECT localhost:80", "CONNECT 10.0.0.1:443", "GET http://169.254.169.254/latest/")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_leaves_the_box_by_a_shipped_policy(shipped, name):
+    """Nothing of what is near; public hosts as the manual's table says."""
+    policy = shipped(name)
+    wanted = OPEN.get(name, "deny")
+
+    assert [judge(policy, text).decision.effect for text in LEAVING] == [
+        wanted,
+        wanted,
+        "deny" if wanted == "deny" else "allow",
+    ]
+    for text in NEAR:
+        assert judge(policy, text).decision.layer == "floor"
+    assert EgressRules(policy).may_let_out == (name in {*OPEN, "team-example"})
+
+
+def test_the_team_example_reads_and_asks_before_it_pushes(shipped):
+    """With credentials on the host alone."""
+    policy = shipped("team-example")
+    refs = "GET https://git.acme.example/acme/web.git/info/refs?service=git-"
+
+    fetch, push = judge(policy, f"{refs}upload-pack"), judge(policy, f"{refs}receive-pack")
+    assert (fetch.decision.effect, push.decision.effect) == ("allow", "allow")
+    assert fetch.terms.injections[0].secret == "acme-git"
+    sent = judge(policy, "POST https://git.acme.example/acme/web.git/git-receive-pack")
+    assert (sent.decision.effect, sent.decision.rule) == ("ask", "git-push")
+    other = judge(policy, "POST https://git.acme.example/evil/web.git/git-upload-pack")
+    assert other.decision.effect == "deny"
+    issues = judge(policy, "GET https://api.acme.example/repos/acme/web/issues/7?state=open")
+    assert issues.terms.injections[0].format == "Bearer {secret}"
+    assert judge(policy, "POST https://api.acme.example/gists").decision.effect == "deny"
 
 
 def test_strict_is_short_and_asks_before_commands(shipped):

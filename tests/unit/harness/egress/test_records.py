@@ -63,3 +63,11 @@ def test_event_has_the_path_without_its_query():
     )
 
     assert (event.path, event.program, event.answered_by) == ("/v1/items", "", "terminal")
+
+
+def test_of_a_query_only_what_git_asks_for_is_told():
+    git = replace(GET, target="/o/r/info/refs?service=git-receive-pack")
+
+    assert body(git)["service"] == "git-receive-pack"
+    assert "service" not in body(replace(git, target=f"{git.target}&token=1"))
+    assert "service" not in body(replace(git, target="/x?git-receive-pack"))
