@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import h11
 
 from orchestrator.egress import targets, websocket
-from orchestrator.egress.exchange import Asked, Exchange
+from orchestrator.egress.asked import Asked
+from orchestrator.egress.exchange import Exchange
 from orchestrator.egress.framed import Framed, read_request
 from orchestrator.egress.hops import length_of, overrides_of, upgrade_of, values
 from orchestrator.egress.line import Line

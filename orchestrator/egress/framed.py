@@ -55,7 +55,7 @@ class Framed:
         try:
             event = self.parser.next_event()
         except h11.RemoteProtocolError as error:
-            raise MessageError(f"the body's framing is broken: {error}") from error
+            raise MessageError("the body's framing is broken") from error
         if event is h11.NEED_DATA:
             return None
         if isinstance(event, h11.EndOfMessage):
@@ -151,4 +151,4 @@ def _parse(parser: h11.Connection, head: bytes) -> object:
     try:
         return parser.next_event()
     except h11.RemoteProtocolError as error:
-        raise MessageError(f"the head is malformed: {error}") from error
+        raise MessageError("the head is malformed") from error

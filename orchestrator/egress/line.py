@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import anyio
 
 from orchestrator.egress.dialing import Dialing
+from orchestrator.egress.inject.injector import Injector
 from orchestrator.egress.limits import Limits
 from orchestrator.egress.live import Live
 from orchestrator.egress.reader import ReadAhead
 from orchestrator.egress.refusals import Refusal, render
-from orchestrator.egress.seams import Gatekeeper, Headers, Tls
+from orchestrator.egress.seams import ExchangeWatch, Gatekeeper, Headers, Tls
 from orchestrator.egress.targets import Place
 from orchestrator.egress.upstream import Pool
 from orchestrator.schema.egress import Caller, Door
@@ -26,6 +27,8 @@ class Parts:
     live: Live
     limits: Limits
     tls: Tls | None
+    injector: Injector | None
+    watch: ExchangeWatch | None
 
 
 @dataclass

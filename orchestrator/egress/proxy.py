@@ -8,13 +8,14 @@ import anyio
 
 from orchestrator.egress.conversation import Conversation, talk
 from orchestrator.egress.dialing import Dialing
+from orchestrator.egress.inject.injector import Injector
 from orchestrator.egress.ledger import Ledger
 from orchestrator.egress.limits import Limits
 from orchestrator.egress.line import Life, Line, Parts
 from orchestrator.egress.live import Live
 from orchestrator.egress.reader import ReadAhead
 from orchestrator.egress.refusals import failed
-from orchestrator.egress.seams import ByteStream, Dialer, Gatekeeper, Resolver, Tls
+from orchestrator.egress.seams import ByteStream, Dialer, ExchangeWatch, Gatekeeper, Resolver, Tls
 from orchestrator.egress.targets import USUAL_PORT, Place
 from orchestrator.egress.tunnel import Tunnel
 from orchestrator.egress.upstream import Pool
@@ -33,13 +34,24 @@ class Proxy:
         dialer: Dialer,
         *,
         tls: Tls | None = None,
+        injector: Injector | None = None,
+        watch: ExchangeWatch | None = None,
         limits: Limits | None = None,
     ) -> None:
-        """Ask the gatekeeper about everything; without ``tls`` nothing is inspected, but refused."""
+        """Ask the gatekeeper about everything.
+
+        What needs ``tls`` or an ``injector`` is refused without; ``watch`` only looks on.
+        """
         limits = limits or Limits()
         self._live = Live(gatekeeper, Ledger())
         self._parts = Parts(
-            gatekeeper, Dialing(resolver, dialer, limits), self._live, limits=limits, tls=tls
+            gatekeeper,
+            Dialing(resolver, dialer, limits),
+            self._live,
+            limits=limits,
+            tls=tls,
+            injector=injector,
+            watch=watch,
         )
         self._scopes: set[anyio.CancelScope] = set()
         self._closed = False

@@ -113,40 +113,6 @@ class Tls(Protocol):
         ...
 
 
-class Scrubber(Protocol):
-    """Puts placeholders in the place of secrets that an answer gives back."""
-
-    def head(self, reason: bytes, headers: Headers) -> tuple[bytes, Headers]:
-        """Return the status line's reason and the headers, clean."""
-        ...
-
-    def body(self, data: bytes, *, last: bool = False) -> bytes:
-        """Return what of the body is surely clean by now; all that is left with ``last``."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Injected:
-    """A request as it goes out, with its credentials."""
-
-    target: str
-    headers: Headers
-    scrubber: Scrubber | None = None
-    """For its answer; None where nothing secret went out."""
-
-
-class InjectionRefusedError(Exception):
-    """The request may not have the credential; the text is safe to show to the box."""
-
-
-class Injector(Protocol):
-    """Puts credentials into requests that policy let out with them."""
-
-    async def inject(self, admission: Admission, headers: Headers) -> Injected:
-        """Return the request to send; only ever sent over verified TLS to the admitted place."""
-        ...
-
-
 class Onlooker(Protocol):
     """Looks on while one request is answered; it never changes a byte of the answer."""
 

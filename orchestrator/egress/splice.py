@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import anyio
 
+from orchestrator.egress.inject.frames import FrameError
 from orchestrator.egress.ledger import OverLimitError, Way
 from orchestrator.egress.live import Carried
 from orchestrator.egress.seams import ByteStream
@@ -20,6 +22,8 @@ class Splice:
     """The box's end."""
     far: ByteStream
     carried: Carried
+    clean: Callable[[bytes], bytes] | None = None
+    """What becomes of the far end's bytes before the box gets them; FrameError ends it."""
 
     async def run(self) -> None:
         """Pass bytes until both ends are done, one breaks off, or a limit is reached.
@@ -36,12 +40,16 @@ class Splice:
         try:
             while data := await source.receive():
                 self.carried.touch()
+                if self.clean is not None and way == "download":
+                    data = self.clean(data)
                 await self._send(sink, way, data)
             await sink.send(b"", last=True)
-        except OverLimitError as error:
+        except (OverLimitError, FrameError) as error:
             self._end(scope, str(error))
-        except (OSError, BoxError) as error:
-            self._end(scope, f"broke off: {error}")
+        except (OSError, BoxError):
+            self._end(
+                scope, "the server broke off" if source is self.far else "the program broke off"
+            )
 
     async def _send(self, sink: ByteStream, way: Way, data: bytes) -> None:
         meter = self.carried.meter

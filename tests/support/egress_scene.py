@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 import anyio
 from anyio.abc import TaskGroup
 
+from orchestrator.egress.inject.injector import Injector
 from orchestrator.egress.limits import Limits
 from orchestrator.egress.memory import MemoryStream, stream_pair
 from orchestrator.egress.proxy import Proxy
 from orchestrator.egress.scripted import Let, ScriptedDialer, ScriptedGatekeeper, ScriptedResolver
-from orchestrator.egress.seams import ByteStream, Tls
+from orchestrator.egress.seams import ByteStream, ExchangeWatch, Tls
 from orchestrator.egress.sockets import SocketStream
 from orchestrator.schema.way_out import Incoming
 
@@ -76,6 +77,8 @@ async def scene(
     names: dict[str, Sequence[str]] | None = None,
     places: dict[tuple[str, int], int | None] | None = None,
     tls: Tls | None = None,
+    injector: Injector | None = None,
+    watch: ExchangeWatch | None = None,
     limits: Limits = QUICK,
 ) -> AsyncIterator[Scene]:
     """A proxy where ``a.example`` is at one public address, and what the rules let is let."""
@@ -84,7 +87,9 @@ async def scene(
     dialer = ScriptedDialer(places or {(ADDRESS, port): None for port in (22, 80, 443)})
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
-            proxy = Proxy(gate, resolver, dialer, tls=tls, limits=limits)
+            proxy = Proxy(
+                gate, resolver, dialer, tls=tls, injector=injector, watch=watch, limits=limits
+            )
             made = Scene(proxy, gate, resolver, dialer, tasks)
             try:
                 yield made

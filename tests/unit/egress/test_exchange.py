@@ -3,7 +3,8 @@
 import anyio
 import pytest
 
-from orchestrator.egress.exchange import MAX_INFORMATIONAL, REPEATABLE
+from orchestrator.egress.answer import MAX_INFORMATIONAL
+from orchestrator.egress.exchange import REPEATABLE
 from orchestrator.egress.limits import Limits
 from orchestrator.egress.scripted import Let
 from orchestrator.schema.egress import Budget, Terms

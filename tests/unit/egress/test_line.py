@@ -12,7 +12,9 @@ def lining(act, **limits):
     async def run():
         near, box = stream_pair()
         reader = ReadAhead(near)
-        parts = Parts(None, None, None, limits=Limits(**limits), tls=None)
+        parts = Parts(
+            None, None, None, limits=Limits(**limits), tls=None, injector=None, watch=None
+        )
         line = Line(parts, reader, None, door="http", caller=None, life=Life())
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(reader.run)
