@@ -1,96 +1,16 @@
 """What leaves a real box: by rule, by a person's yes, and nothing else."""
 
 import asyncio
-import json
-from pathlib import Path
 
 import anyio
 import pytest
-import yaml
 
-from orchestrator.config.paths import Paths
-from orchestrator.config.settings import Settings
-from orchestrator.harness.options import RunOptions
-from orchestrator.harness.run import run_session
-from orchestrator.schema.event import Egress, PolicyChange, ToolEnd
+from orchestrator.schema.event import Egress, PolicyChange
 from tests.support.asking import Someone, no, yes
+from tests.support.outing import Told, allow
 from tests.support.upstream import upstream
-from tests.support.workspaces import drop_workspaces, give
-from tests.support.world import bash
 
 pytestmark = pytest.mark.docker
-
-
-class Told:
-    """A front door that keeps what it is told."""
-
-    def __init__(self, somebody=None):
-        self.events, self.notes, self.somebody = [], [], somebody
-
-    def observer(self, session):
-        self.session = session
-        return self.events.append
-
-    def person(self):
-        return self.somebody
-
-    def note(self, text):
-        self.notes.append(text)
-
-    def of(self, kind):
-        return [event for event in self.events if isinstance(event, kind)]
-
-    @property
-    def outputs(self):
-        return [event.output for event in self.of(ToolEnd)]
-
-
-class Outing:
-    """One run under a policy, with a world outside of the test's own."""
-
-    def __init__(self, root: Path):
-        self.root = root
-        self.paths = Paths(root / "state", root / "config")
-        self.project = root / "project"
-        self.project.mkdir()
-        give(self.project)
-        self.told = Told()
-
-    def policy(self, **network):
-        path = self.root / "policy.yaml"
-        body = {"version": 1, "name": "out", "extends": ["default"], "network": network}
-        path.write_text(yaml.safe_dump(body))
-        return str(path)
-
-    async def run(self, policy, *commands, net, **more):
-        script = self.root / "script.yaml"
-        turns = [*(bash(command) for command in commands), {"text": "done"}]
-        script.write_text(yaml.safe_dump({"version": 1, "turns": turns}))
-        options = RunOptions(
-            prompt="go",
-            directory=self.project,
-            model=f"scripted:{script}",
-            policies=(policy,),
-            **more,
-        )
-        self.end = await run_session(options, Settings(), self.paths, front=self.told, net=net)
-        return self.told.outputs
-
-    def records(self, kind):
-        (chain,) = (self.paths.state / "audit").glob("*.jsonl")
-        found = (json.loads(line) for line in chain.read_bytes().splitlines())
-        return [item["body"] for item in found if item["type"] == kind]
-
-
-@pytest.fixture
-def outing(tmp_path):
-    made = Outing(tmp_path)
-    yield made
-    drop_workspaces(made.paths)
-
-
-def allow(*hosts, **more):
-    return {"id": "web", "hosts": list(hosts), "effect": "allow", **more}
 
 
 def test_curl_gets_what_a_rule_allows_and_a_reason_for_all_else(outing):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -47,9 +48,12 @@ async def hello(
 
 @asynccontextmanager
 async def upstream(
-    *hosts: str, ports: tuple[int, ...] = (80,), answer: Answer = hello
+    *hosts: str,
+    ports: tuple[int, ...] = (80,),
+    answer: Answer = hello,
+    tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[Upstream]:
-    """Serve ``hosts`` at these ports, in plain HTTP, until the end of the block."""
+    """Serve ``hosts`` at these ports, in plain HTTP or by ``tls``, until the end of the block."""
     found = Upstream(names={host: [PUBLIC] for host in hosts})
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -62,7 +66,7 @@ async def upstream(
         finally:
             writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
     async with server:
         real = server.sockets[0].getsockname()[1]
         found.ports = {(PUBLIC, port): real for port in ports}
