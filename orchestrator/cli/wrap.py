@@ -53,6 +53,12 @@ def wrap(
     pipes: Annotated[
         bool, typer.Option("--pipes", help="Give it pipes where there is a terminal, too.")
     ] = False,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate/--no-gate", help="Have an agent that is known ask before each of its tools."
+        ),
+    ] = True,
     approve: Approve = None,
     yolo: Annotated[
         bool,
@@ -114,7 +120,9 @@ def wrap(
         raise UsageError("wrap: expected a program, got an empty word")
     own = open_io(quiet=print_only, json_events=json_events, bell=settings.approvals.bell)
     io = WrapIo(own)
-    end = _wrapped(WrapOrder(options, tuple(command)), settings, paths, io, key=key, pipes=pipes)
+    end = _wrapped(
+        WrapOrder(options, tuple(command), asks=gate), settings, paths, io, key=key, pipes=pipes
+    )
     if end.commits_waiting:
         io.note(end.commits_waiting)
     if end.workspace_mode == "none" or not end.readable:

@@ -66,6 +66,14 @@ class Watched:
         self.ended_for = ""
         """What the call was ended for; empty where it was not."""
 
+    def expect(self, request: ExecRequest) -> None:
+        """Take what a further command starts for expected: it was judged, and may run."""
+        self._expected.also(request)
+
+    def allow_more(self, characters: int) -> None:
+        """Read so much more of what is started: for one that goes on for long."""
+        self._expected.allow_more(characters)
+
     def hear(self, report: ExecReport) -> bool:
         """Take one report; True where policy wants the call ended."""
         self._started.add(report)

@@ -28,6 +28,8 @@ OVERFLOW = "it started more different programs than can be looked at"
 _OF_THE_TEXT = frozenset({"opaque", "evasion", "exhaustion"})
 """Risks of a text that a person is to read; what was started is no such text any more."""
 _MOST_KNOWN = 4096
+_MOST_TEXTS = 256
+"""Commands beside the first that are expected at a time."""
 MOST_JUDGED = 4 * 1024 * 1024
 """Characters of one command's starts that are read; reading costs the host up to 4 µs each."""
 _REST = '"$REST" "$REST"'
@@ -82,12 +84,24 @@ class Expectation:
     def __init__(self, judge: ExecJudge, request: ExecRequest | ProcessStart) -> None:
         self._judge = judge
         self._cwd = request.cwd
-        self._text = request.command
-        self._shown: Shown | None = None
+        self._texts = [(request.command, request.cwd)]
+        self._shown: list[Shown] = []
         self._covered: dict[int, str] = {}
         """The file of each expected program, by process: a start may have failed."""
         self._names: dict[int, str] = {}
         self._left = MOST_JUDGED
+
+    def also(self, request: ExecRequest) -> None:
+        """Expect what a further command starts, which may run too; of many, the newest count."""
+        self._texts.append((request.command, request.cwd))
+        if len(self._texts) > _MOST_TEXTS:
+            del self._texts[1]
+            if len(self._shown) > 1:
+                del self._shown[1]
+
+    def allow_more(self, characters: int) -> None:
+        """Let so much more be read, up to what a new command has."""
+        self._left = min(MOST_JUDGED, self._left + characters)
 
     def unforeseen(self, seen: ExecSeen) -> Decision | None:
         """Return policy's decision on what was started; None where that is no surprise."""
@@ -131,10 +145,11 @@ class Expectation:
         return starter
 
     def _is_shown(self, text: str) -> bool:
-        """Say whether the command's own text shows it; read only when it matters, as few do."""
-        if self._shown is None:
-            self._shown = Shown(analyse(self._text, cwd=self._cwd))
-        return self._shown.covers(analyse(text, cwd=self._cwd))
+        """Say whether a command's own text shows it; read only when it matters, as few do."""
+        for shown, cwd in self._texts[len(self._shown) :]:
+            self._shown.append(Shown(analyse(shown, cwd=cwd)))
+        started = analyse(text, cwd=self._cwd)
+        return any(one.covers(started) for one in self._shown)
 
 
 def unseen(reason: str) -> Decision:

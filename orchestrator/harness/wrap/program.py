@@ -11,7 +11,6 @@ from typing import Any
 
 import anyio
 
-from orchestrator.dispatch.execs import Watched, hearing
 from orchestrator.dispatch.judge import Verdict, refusal_text
 from orchestrator.dispatch.records import intent_body, refusal_body
 from orchestrator.errors import BoxError
@@ -20,6 +19,7 @@ from orchestrator.harness.ground import Ground
 from orchestrator.harness.person import Person
 from orchestrator.harness.wrap.pipes import Pipes
 from orchestrator.harness.wrap.seat import Left, Seat
+from orchestrator.harness.wrap.watching import Watching
 from orchestrator.sandbox.driver import BoxStream, StreamRefusedError
 from orchestrator.schema.event import ToolEnd, ToolStart
 from orchestrator.schema.ids import CallId
@@ -48,7 +48,9 @@ class ProgramEnd:
 class Program:
     """One program of a session, from the question whether it may start to the record of its end."""
 
-    def __init__(self, ground: Ground, argv: Sequence[str], *, seconds: float) -> None:
+    def __init__(
+        self, ground: Ground, argv: Sequence[str], *, seconds: float, watching: Watching
+    ) -> None:
         """``seconds`` is the time that it is given, which who runs it sees to."""
         self._ground = ground
         self._argv = tuple(argv)
@@ -57,7 +59,7 @@ class Program:
         self._call = ToolCall(
             CallId(f"wrap-{secrets.token_hex(4)}"), TOOL, command, {"command": command}
         )
-        self._watched: Watched | None = None
+        self._watching = watching
         self._pipes: Pipes | None = None
         self._began = 0.0
         self.started = False
@@ -73,7 +75,7 @@ class Program:
         said = f"[The person ran this in the workspace, apart from this: {self._request.command}]"
         self._ground.record.open_turn(said, self._ground.output.scrub_message)
         self._began = time.perf_counter()
-        self._watched = self._ground.execs.watch(self._call, self._request)
+        self._watching.begin(self._call, self._request)
         left: Left = "ended"
         stream: BoxStream | None = None
         end = StreamEnd(reason="it could not be started")
@@ -85,7 +87,7 @@ class Program:
                 if stream is not None:
                     end = await stream.close()
                 self._settle(end)
-        return ProgramEnd(left, end, self._watched.ended_for if self._watched else "")
+        return ProgramEnd(left, end, self._watching.ended_for)
 
     async def _permit(self) -> None:
         ground, call = self._ground, self._call
@@ -110,7 +112,7 @@ class Program:
         raise NotAllowedError(reason)
 
     async def _open(self, seat: Seat) -> BoxStream:
-        ground, command, heard = self._ground, self._request.command, hearing(self._watched)
+        ground, command, heard = self._ground, self._request.command, self._watching.hear
         try:
             if seat.size is not None:
                 who = Person.here(TOOL)
@@ -147,7 +149,7 @@ class Program:
                 "is_error": is_error,
                 "facts": {**facts, **passed},
                 "duration_ms": duration_ms,
-                **(self._watched.settle() if self._watched is not None else {}),
+                **self._watching.settle(),
             },
         )
         self._ground.observe(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from signal import SIGTERM
@@ -31,9 +31,12 @@ from orchestrator.harness.governed import Governed, govern
 from orchestrator.harness.ground import Ground, open_ground
 from orchestrator.harness.options import NO_MODEL, RunOptions
 from orchestrator.harness.run import EXIT_CODES, RunEnd
+from orchestrator.harness.wrap.gate.clients import Connected, connect
+from orchestrator.harness.wrap.gate.service import Gate
 from orchestrator.harness.wrap.marks import Marks
 from orchestrator.harness.wrap.program import NotAllowedError, Program, ProgramEnd
 from orchestrator.harness.wrap.seat import Seat
+from orchestrator.harness.wrap.watching import Watching
 from orchestrator.schema.codec import encode_usage
 from orchestrator.schema.event import LimitReached, Observer, RunStatus, SessionEnd
 from orchestrator.schema.message import Usage
@@ -51,6 +54,19 @@ class WrapOrder:
 
     run: RunOptions
     argv: tuple[str, ...]
+    asks: bool = True
+    """A client that can be made to ask the gate before its tools is."""
+
+    @property
+    def connected(self) -> Connected | None:
+        """How the client is made to ask; None where it does not."""
+        return connect(self.argv) if self.asks else None
+
+    @property
+    def started(self) -> tuple[str, ...]:
+        """What is really started."""
+        found = self.connected
+        return self.argv if found is None else found.argv
 
 
 @dataclass(slots=True)
@@ -80,11 +96,11 @@ async def run_wrapped(
             paths,
             front=front,
             worker=no_model,
-            facts={"gate": gate_words(governed)},
+            facts={"gate": gate_words(governed, order.connected)},
         ) as ground:
             outcome = _Outcome(got)
             try:
-                await _work(ground, order.argv, seat, outcome, scope=scope)
+                await _work(ground, order, seat, outcome, scope=scope)
             except BaseException as bug:
                 outcome.error = unforeseen(bug)
                 with anyio.CancelScope(shield=True):
@@ -102,7 +118,16 @@ async def no_model(observe: Observer) -> AsyncIterator[str]:
     yield NO_MODEL
 
 
-def gate_words(governed: Governed) -> str:
+@asynccontextmanager
+async def _gate(ground: Ground, order: WrapOrder, watching: Watching) -> AsyncIterator[None]:
+    if order.connected is None:
+        yield
+        return
+    async with Gate(ground, watching, client=order.connected.client).open():
+        yield
+
+
+def gate_words(governed: Governed, connected: Connected | None = None) -> str:
     """Say what the gate sees of a wrapped program, for posture, audit and people."""
     if not governed.policy.sandbox.exec_record:
         seen = "what it starts is not recorded"
@@ -110,17 +135,23 @@ def gate_words(governed: Governed) -> str:
         seen = "what it starts is recorded, and what policy would ask about ends it"
     else:
         seen = "what it starts is recorded, and told where policy would ask about it"
+    if connected is not None:
+        return (
+            f"{connected.client} asks before each of its tools, as far as it keeps to its hooks; "
+            f"of anything else only the program's start is judged before it happens; {seen}"
+        )
     return f"only the program's start is judged before it happens; {seen}"
 
 
 async def _work(
-    ground: Ground, argv: Sequence[str], seat: Seat, outcome: _Outcome, *, scope: anyio.CancelScope
+    ground: Ground, order: WrapOrder, seat: Seat, outcome: _Outcome, *, scope: anyio.CancelScope
 ) -> None:
     """Run the program; a failure becomes data, so that the session still ends in order."""
     governed = ground.governed
     limit = run_limits(governed.policy.limits, governed.options.limits).wall_time_s
-    program = Program(ground, argv, seconds=limit or LONGEST_S)
-    marks = Marks(ground, f"wrap {argv[0]}")
+    watching = Watching(ground.execs)
+    program = Program(ground, order.started, seconds=limit or LONGEST_S, watching=watching)
+    marks = Marks(ground, f"wrap {order.argv[0]}")
     try:
         with scope:
             # A signal that came on the way up counts before anything is done.
@@ -128,7 +159,7 @@ async def _work(
             # Of the files as they are before it.
             await ground.history.wait()
             with anyio.move_on_after(math.inf if limit is None else limit) as clock:
-                async with marks.kept():
+                async with marks.kept(), _gate(ground, order, watching):
                     outcome.end = await program.run(seat)
             if clock.cancelled_caught and limit is not None:
                 outcome.late = limit

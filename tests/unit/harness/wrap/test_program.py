@@ -10,24 +10,16 @@ from orchestrator.dispatch.output import OutputFilter
 from orchestrator.harness.governed import govern
 from orchestrator.harness.options import NO_MODEL
 from orchestrator.harness.wrap.program import NotAllowedError, Program
+from orchestrator.harness.wrap.watching import Watching
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.sandbox.scripted import Reply, ScriptedBox
 from orchestrator.schema.event import ToolEnd, ToolStart
+from tests.support.seats import PipedSeat
 
 
 class Kept(list):
     def append(self, kind, body):
         super().append((kind, body))
-
-
-class Seat:
-    size = None
-
-    async def pipe(self, pipes):
-        self.said = []
-        while found := await pipes.receive():
-            self.said += found
-        return "ended"
 
 
 def ground(governed, box):
@@ -51,7 +43,10 @@ def played(options, paths, front, argv, **box):
             options(model=NO_MODEL, approve="deny"), ApprovalsSettings(), paths, front=front
         )
         found = ground(governed, ScriptedBox(**box))
-        program, seat = Program(found, argv, seconds=60.0), Seat()
+        program, seat = (
+            Program(found, argv, seconds=60.0, watching=Watching(found.execs)),
+            PipedSeat(),
+        )
         try:
             end = await program.run(seat)
         except NotAllowedError as refused:
@@ -69,7 +64,7 @@ def test_what_was_judged_is_what_runs(options, paths, front):
         options, paths, front, ["say", "a b", "$HOME"], commands={command: reply}
     )
 
-    assert said == [("stdout", b"said\n")]
+    assert said["stdout"] == b"said\n"
     assert (end.end.exit_code, end.left, program.started) == (4, "ended", True)
     kinds = dict(found.record.audit)
     assert kinds["intent"]["request"]["command"] == command

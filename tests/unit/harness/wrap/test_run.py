@@ -1,7 +1,6 @@
 """A wrapped program's session on the real engine, with a seat of the test's own."""
 
 import json
-from dataclasses import dataclass, field
 from functools import partial
 
 import anyio
@@ -20,34 +19,9 @@ from orchestrator.schema.event import (
     ToolEnd,
 )
 from orchestrator.schema.stream import TerminalSize
+from tests.support.seats import PipedSeat
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("engine")]
-
-
-@dataclass
-class Seat:
-    """Gives input, keeps what is said, ends as it is told."""
-
-    given: bytes = b""
-    size: TerminalSize | None = None
-    left: str = "ended"
-    said: dict = field(default_factory=lambda: {"stdout": b"", "stderr": b""})
-    shown: bytes = b""
-    fails: Exception | None = None
-
-    async def pipe(self, pipes):
-        await pipes.send(self.given, last=True)
-        while found := await pipes.receive():
-            for source, data in found:
-                self.said[source] += data
-            if self.fails is not None:
-                raise self.fails
-        return self.left
-
-    async def show(self, stream):
-        while data := await stream.receive():
-            self.shown += data
-        return self.left
 
 
 def wrapped(options, paths, front, seat, *argv, **more):
@@ -62,7 +36,7 @@ def chain(paths, session):
 
 def test_program_works_on_the_project_with_pipes(options, paths, front, project):
     """Nothing of the project changes; the turn is kept, the chain says all."""
-    seat = Seat(given=b"hello\n")
+    seat = PipedSeat(given=b"hello\n")
     script = "cat - notes.txt; echo oops >&2; echo new > new.txt; exit 3"
     end = wrapped(options, paths, front, seat, "sh", "-c", script)
 
@@ -80,7 +54,7 @@ def test_program_works_on_the_project_with_pipes(options, paths, front, project)
 
 def test_terminal_is_recorded_and_what_runs_on_it_seen(options, paths, front):
     """The size is the seat's."""
-    seat = Seat(size=TerminalSize(61, 17))
+    seat = PipedSeat(size=TerminalSize(61, 17))
     end = wrapped(options, paths, front, seat, "sh", "-c", "stty size; env true")
     facts = chain(paths, end.session)
 
@@ -100,7 +74,7 @@ def test_terminal_is_recorded_and_what_runs_on_it_seen(options, paths, front):
 )
 def test_code_is_the_programs(options, paths, front, script, status, code):
     """A signal's as shells tell it."""
-    end = wrapped(options, paths, front, Seat(), "bash", "-c", script)
+    end = wrapped(options, paths, front, PipedSeat(), "bash", "-c", script)
 
     assert (end.status, end.exit_code) == (status, code)
     assert front.of(ToolEnd)[0].details["exit_code"] == (code if code < 128 else None)
@@ -108,14 +82,14 @@ def test_code_is_the_programs(options, paths, front, script, status, code):
 
 def test_who_leaves_ends_it(options, paths, front):
     """And is not told that it failed."""
-    end = wrapped(options, paths, front, Seat(left="detached"), "true")
+    end = wrapped(options, paths, front, PipedSeat(left="detached"), "true")
 
     assert (end.status, end.exit_code) == ("interrupted", 130)
 
 
 def test_failure_on_the_way_is_told_and_the_session_ends_in_order(options, paths, front):
     """The program is ended by then; its changes are kept."""
-    seat = Seat(fails=BoxError("box: gone"))
+    seat = PipedSeat(fails=BoxError("box: gone"))
     end = wrapped(options, paths, front, seat, "sh", "-c", "echo a | tee a; sleep 100")
 
     assert (end.status, end.exit_code, end.changed) == ("failed", 5, 1)
