@@ -44,13 +44,16 @@ def session_budgets(layers: Iterable[NetworkLayer]) -> tuple[Budget, ...]:
 
 
 def injections_of(rules: Iterable[CompiledNetworkRule]) -> tuple[InjectionTerms, ...]:
-    """Return the rules' credentials; where two would take one place, the first, highest layer's."""
-    found: dict[tuple[str, str], InjectionTerms] = {}
+    """Return the rules' credentials, each that is the same in all but its rule once, none of a project.
+
+    Two different ones for one place of a request are both named; whoever puts them in refuses it.
+    """
+    found: dict[tuple[str, str, str, str], InjectionTerms] = {}
     for item in rules:
         if item.rule.inject is not None and item.layer != "project":
             terms = _terms(item.name, item.rule.inject)
-            slot = "authorization" if terms.form in {"basic", "sigv4"} else terms.name.lower()
-            found.setdefault(("query" if terms.form == "query" else "header", slot), terms)
+            name = terms.name.lower() if terms.form == "header" else terms.name
+            found.setdefault((terms.secret, terms.form, name, terms.format), terms)
     return tuple(found.values())
 
 

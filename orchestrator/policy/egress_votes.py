@@ -48,8 +48,14 @@ class EgressVotes:
         """Return the strictest vote on all methods and paths that a server may take it for."""
         methods = dict.fromkeys((method, *(item.upper() for item in self._request.overrides)))
         paths = readings(self._request.path or "/")
-        questions = [self._asking(each, path) for each in methods for path in paths]
-        decision = strictest([self._counted(question) for question in questions])
+        asked = [(each, path) for each in methods for path in paths]
+        questions = [self._asking(each, path) for each, path in asked]
+        votes = [self._counted(question) for question in questions]
+        decision = strictest(votes)
+        each, path = asked[votes.index(decision)]
+        if (each, path) != asked[0]:
+            reading = f"; a server may take it for {each} {path}"
+            decision = replace(decision, reason=decision.reason + reading)
         placed = [item for layer in self._layers for item in layer.rules if self._at_end(item)]
         sure = [item for item in placed if all(question(item) for question in questions)]
         in_any = {id(item) for item in placed if any(question(item) for question in questions)}

@@ -96,7 +96,7 @@ def _on_credential(
             and rival.secret != inject.secret
             and _meet(other, item)
         ):
-            yield f"and {other.rule.id!r} put a credential into one place; the first one counts"
+            yield f"and {other.rule.id!r} have different credentials for one place; such a request is refused"
 
 
 def _on_others(

@@ -55,13 +55,13 @@ def test_a_layer_that_votes_by_default_opens_nothing(network):
     assert terms_of(voting[:1], sure=sure, https=True).private == ()
 
 
-def test_credentials_go_by_https_and_the_highest_layers_comes_first(network):
-    """One for each place in a request; none of a project's."""
+def test_credentials_go_by_https_each_once(network):
+    """Two for one place are for whoever puts them in to refuse; none is a project's."""
     one = network(
         "inject: {secret: one, header: authorization}",
+        "inject: {secret: one, header: Authorization, variables: T}",
         "inject: {secret: two, basic: user}",
         "inject: {secret: three, query: Key}",
-        "inject: {secret: four, header: X-Key}",
     )
     project = network("inject: {secret: five, header: X-Other}", name="project")
     voting = [(one, one.rules), (project, project.rules)]
@@ -70,8 +70,8 @@ def test_credentials_go_by_https_and_the_highest_layers_comes_first(network):
     found = terms_of(voting, sure=sure, https=True).injections
     assert [(item.secret, item.form, item.name) for item in found] == [
         ("one", "header", "authorization"),
+        ("two", "basic", "user"),
         ("three", "query", "Key"),
-        ("four", "header", "X-Key"),
     ]
     assert terms_of(voting, sure=sure, https=False).injections == ()
     assert injections_of(project.rules) == ()

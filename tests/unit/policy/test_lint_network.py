@@ -63,7 +63,7 @@ def test_what_is_unlikely_to_be_meant_is_remarked_on(layer, rule, remark):
         ((RULE, f"{RULE}, methods: GET, paths: /x"), "'r2' adds nothing: it is covered by 'r1'"),
         (("hosts: '*.example.com', effect: allow", RULE), "'r2' adds nothing"),
         ((f"{RULE}, methods: GET, paths: /x, inject: {{secret: s, header: h}}",
-          f"{RULE}, methods: GET, paths: /y, inject: {{secret: t, header: h}}"), "the first one counts"),
+          f"{RULE}, methods: GET, paths: /y, inject: {{secret: t, header: h}}"), "such a request is refused"),
     ],
 )  # fmt: skip
 def test_rules_that_stand_in_each_others_way_are_named(layer, rules, remark):

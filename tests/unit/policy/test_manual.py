@@ -8,8 +8,10 @@ import pytest
 
 from orchestrator.policy.cases import parse_cases, run_cases
 from orchestrator.policy.merge import ALLOW_LISTS
+from orchestrator.policy.network_rules import NetworkRule
 from orchestrator.policy.rules import CommandRule
 from orchestrator.schema.decision import Risk
+from tests.support.egress import judge
 
 MANUAL = (Path(__file__).parents[3] / "docs" / "policies.md").read_text("utf-8")
 BLOCKS = re.findall(r"```yaml\n(.*?)```", MANUAL, re.DOTALL)
@@ -49,7 +51,7 @@ def test_the_case_file_of_the_manual_holds(shipped):
     """The cases shown are true of the default policy."""
     cases = parse_cases(_block("id: link"), file="manual")
 
-    assert len(cases) == 4
+    assert len(cases) == 6
     assert run_cases(shipped("default"), cases).failed == ()
 
 
@@ -63,7 +65,36 @@ def test_the_settings_on_started_programs_load(load):
 
 def test_every_block_of_the_manual_is_checked():
     """A new example needs a test here."""
-    assert len(BLOCKS) == 4
+    assert len(BLOCKS) == 5
+
+
+def test_the_network_section_of_the_manual_does_what_the_page_says(load):
+    """Its rules, and what is said of paths."""
+    policy = load(p=_block("id: new-issue"))
+    issue = judge(policy, "POST https://api.acme.example/repos/acme/web/issues")
+    read = judge(policy, "GET https://api.acme.example/repos/acme/web")
+    opaque = judge(policy, "CONNECT db.acme.example:5432")
+
+    assert (issue.decision.effect, issue.terms.max_upload) == ("ask", 256 * 1024)
+    assert (read.decision.effect, read.terms.injections[0].secret) == ("allow", "acme")
+    assert (opaque.decision.effect, opaque.terms.private) == ("allow", ("10.20.0.0/16",))
+    assert judge(policy, "GET https://x.docs.acme.example/").decision.effect == "allow"
+    assert judge(policy, "GET https://acme.example/").decision.effect == "deny"
+    npm = load(p=NPM)
+    assert judge(npm, "GET https://npm.acme.example/@scope%2fname").decision.effect == "allow"
+    assert judge(npm, "GET https://npm.acme.example/@other%2fname").decision.effect == "deny"
+
+
+NPM = (
+    "network: {rules: [{id: n, hosts: npm.acme.example, paths: ['/@scope/*', '/@scope%2F*'], "
+    "effect: allow}]}"
+)
+
+
+@pytest.mark.parametrize("name", sorted({*NetworkRule.model_fields} - {"id", "effect", "reason"}))
+def test_the_manual_names_every_key_of_a_network_rule(name):
+    """Nothing that may be written is missing from the page."""
+    assert f"`{name}`" in MANUAL or name == "hint"
 
 
 @pytest.mark.parametrize(
