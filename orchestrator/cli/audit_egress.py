@@ -8,7 +8,7 @@ from typing import Any
 
 from orchestrator.cli.chains import Chain, Json, chain_file, print_lines, records_of
 from orchestrator.harness.egress.question import recorded_subject
-from orchestrator.harness.egress.summary import Row, Summary, number, summarise
+from orchestrator.harness.egress.summary import Row, Summary, number, suggested_rule, summarise
 from orchestrator.schema.terminal_text import escape_terminal
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -50,7 +50,7 @@ def egress_line(record: Mapping[str, Any]) -> str | None:
 
 
 def _as_data(summary: Summary) -> dict[str, Any]:
-    rows = [row.as_data() for row in summary.rows]
+    rows = [row.as_data() | {"suggested_rule": suggested_rule(row)} for row in summary.rows]
     return {
         "allowed": summary.count("allow"),
         "refused": summary.count("deny") + summary.uncounted,
@@ -106,6 +106,9 @@ def _row(row: Row) -> Iterator[str]:
         yield f"          ended early: {problem}"
     if row.effect == "deny":
         yield f"          {row.reason}"
+        if suggested := suggested_rule(row):
+            yield "          a rule that would let it out:"
+            yield from (f"            {line}" for line in suggested.splitlines())
 
 
 def _place(row: Row) -> str:

@@ -35,7 +35,7 @@ class HostSecrets:
             except LookupError as error:
                 self._missing[reference] = str(error.args[0])
                 missing.append(self._missing[reference])
-        self._learn({f"secret-{name}": value for name, value in self._values.items()})
+        self._learn({f"secret-{name} whole": value for name, value in self._values.items()})
         return tuple(missing)
 
     def value(self, reference: str) -> str:

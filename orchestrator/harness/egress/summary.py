@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orchestrator.harness.egress.book import EACH_ALIKE
+from orchestrator.policy.suggest_egress import draft_of, rule_id, suggest_rule
 from orchestrator.schema.decision import Decision, Effect
 from orchestrator.schema.egress import EgressRequest, EgressVerdict
 
@@ -161,6 +162,22 @@ def _count_again(summary: Summary, again: Mapping[int, int], by_seq: Mapping[int
             summary.uncounted += count
         else:
             row.count += max(0, count - EACH_ALIKE)
+
+
+def suggested_rule(row: Row) -> str | None:
+    """Return the narrowest rule that lets out what a row of refusals is about, as YAML.
+
+    None where nothing was refused, or no rule could lift it.
+    """
+    if row.effect != "deny" or suggest_rule(row.first, row.verdict) is None:
+        return None
+    drafts = [draft_of(replace(row.first, target=path)) for path in row.paths or [""]]
+    found = [draft for draft in drafts if draft is not None]
+    if not found:
+        return None
+    paths = tuple(dict.fromkeys(path for draft in found for path in draft.paths))
+    whole = replace(found[0], paths=paths)
+    return "\n".join(whole.lines(rule_id(whole), "allow"))
 
 
 def number(value: Any) -> int:

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import anyio
-from anyio import to_thread
 
 from orchestrator.audit.log import AuditLog
 from orchestrator.config.paths import Paths
@@ -24,6 +23,7 @@ from orchestrator.egress.tls.authority import Authority
 from orchestrator.harness.asking import asking_under
 from orchestrator.harness.egress.asker import EgressAsker
 from orchestrator.harness.egress.book import EgressBook
+from orchestrator.harness.egress.credentials import Credentials
 from orchestrator.harness.egress.files import PolicyFiles
 from orchestrator.harness.egress.gatekeeper import EgressGatekeeper
 from orchestrator.harness.egress.in_force import Rules, RulesInForce
@@ -31,7 +31,6 @@ from orchestrator.harness.egress.net import Net
 from orchestrator.harness.egress.question import egress_question
 from orchestrator.harness.egress.reload import NetworkReload, PolicySource
 from orchestrator.harness.egress.running import RunningCalls
-from orchestrator.harness.egress.secrets import HostSecrets
 from orchestrator.harness.egress.secured import session_tls
 from orchestrator.harness.egress.standing import StandingGrants
 from orchestrator.harness.governed import Governed
@@ -40,7 +39,6 @@ from orchestrator.policy.judge_egress import EgressRules
 from orchestrator.sandbox.driver import BoxStream, RunningBox
 from orchestrator.schema.egress import Caller, EgressRequest, EgressVerdict
 from orchestrator.schema.ids import SessionId
-from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.schema.way_out import Incoming, WayOut
 
 USUAL_PORTS = (80, 443)
@@ -101,10 +99,12 @@ async def open_way_out(parts: WayParts) -> AsyncIterator[WayOut | None]:
     if not lets_out(policy):
         yield None
         return
-    secrets = HostSecrets(parts.governed.keys, learn=parts.output.learn)
+    credentials = Credentials(parts.governed.keys, learn=parts.output.learn, note=parts.note)
     authority = Authority(parts.session)
     tls = session_tls(authority, parts.settings)
-    rules = RulesInForce(await _rules(policy, secrets, parts.note), policy.digest)
+    first = EgressRules(policy)
+    await credentials.load(first.injections)
+    rules = RulesInForce(first, policy.digest)
     proxies: list[Proxy] = []
 
     def recheck() -> int:
@@ -114,12 +114,18 @@ async def open_way_out(parts: WayParts) -> AsyncIterator[WayOut | None]:
     standing = StandingGrants(parts.governed.desk.grants)
     asker = _asker(parts, standing)
     gatekeeper = _gatekeeper(parts, rules, asker, book, standing=standing)
-    proxy = Proxy(gatekeeper, parts.net.resolver, parts.net.dialer, tls=tls)
+    proxy = Proxy(
+        gatekeeper,
+        parts.net.resolver,
+        parts.net.dialer,
+        tls=tls,
+        injector=credentials.injector,
+    )
     proxies.append(proxy)
     reload = NetworkReload(
         source=PolicySource.of(parts.governed.options, parts.paths, policy),
         rules=rules,
-        build=lambda fresh: _rules(fresh, secrets, parts.note),
+        build=lambda fresh: _rules(fresh, credentials),
         book=book,
         changed=PolicyFiles(parts.governed.options, parts.paths).changed,
         lapsed=gatekeeper.lapsed,
@@ -128,7 +134,11 @@ async def open_way_out(parts: WayParts) -> AsyncIterator[WayOut | None]:
         note=parts.note,
         held=policy,
     )
-    way = WayOut(authority.certificate, transparent_ports=transparent_ports(policy))
+    way = WayOut(
+        authority.certificate,
+        transparent_ports=transparent_ports(policy),
+        environment=credentials.variables(first.injections),
+    )
     async with (
         book.running(),
         asker.running(),
@@ -143,14 +153,10 @@ async def open_way_out(parts: WayParts) -> AsyncIterator[WayOut | None]:
             proxy.close()
 
 
-async def _rules(
-    policy: EffectivePolicy, secrets: HostSecrets, note: Callable[[str], None]
-) -> Rules:
+async def _rules(policy: EffectivePolicy, credentials: Credentials) -> Rules:
     """Return a policy's rules, with the secrets that they name read."""
     rules = EgressRules(policy)
-    references = [terms.secret for terms in rules.injections]
-    for why in await to_thread.run_sync(secrets.load, references):
-        note(escape_terminal(f"network rules: {why}; what needs it is refused"))
+    await credentials.load(rules.injections)
     return rules
 
 

@@ -18,7 +18,8 @@ def chain(tmp_path):
     """One request let out, one refused four times, by a program with an odd name."""
 
     def judge(request):
-        return says("allow" if request.host == "api.example" else "deny")(request)
+        known = request.host == "api.example"
+        return says("allow" if known else "deny", rule="rule-1" if known else "unmatched")(request)
 
     async def run():
         async with open_egress_desk(tmp_path, Judged(judge)) as desk:
@@ -37,9 +38,15 @@ def test_summary_tells_what_left_and_what_was_refused(chain, capsys):
 
     assert "1 let out, 4 refused; 120 B up, 20.3 kB down" in out
     assert "GET https://api.example  by rule-1 (session), 120 B up, 20.3 kB down" in out
-    assert "connect to evil.example  by rule-1 (session)" in out
+    assert "connect to evil.example  by unmatched (session)" in out
     assert "because" in out
     assert "\x1b" not in out
+
+
+def test_refusal_has_a_rule_that_would_let_it_out(chain, capsys):
+    egress(str(chain))
+
+    assert "evil.example" in capsys.readouterr().out.partition("a rule that would let it out")[2]
 
 
 def test_summary_for_machines_has_everything(chain, capsys):
@@ -48,6 +55,8 @@ def test_summary_for_machines_has_everything(chain, capsys):
 
     assert (data["allowed"], data["refused"]) == (1, 4)
     assert [row["count"] for row in data["rows"]] == [1, 4]
+    assert data["rows"][0]["suggested_rule"] is None
+    assert "evil.example" in data["rows"][1]["suggested_rule"]
     assert data["artefacts"] == data["rule_changes"] == []
 
 

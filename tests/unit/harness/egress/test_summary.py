@@ -1,7 +1,12 @@
+from textwrap import indent
+
+from orchestrator.config.assets import asset
 from orchestrator.harness.egress.book import EACH_ALIKE
 from orchestrator.harness.egress.records import decided_body, ended_body
-from orchestrator.harness.egress.summary import SHOWN_PATHS, number, summarise
+from orchestrator.harness.egress.summary import SHOWN_PATHS, number, suggested_rule, summarise
+from orchestrator.policy.load import load_policy
 from orchestrator.schema.egress import EgressRequest, Traffic
+from tests.support.egress import judge
 from tests.support.egress_desk import CURL, GET, says
 
 
@@ -109,3 +114,37 @@ def test_look_ups_are_rows_of_their_own():
     body = decided_body(look_up, says("deny")(look_up), generation=1, caller=None, answered=None)
 
     assert len(summarise(chain(("egress", body), decided("deny"))).rows) == 2
+
+
+def refused(*targets, rule="unmatched"):
+    records = []
+    for target in targets:
+        request = EgressRequest("inspected", "https", "api.example", 443, "GET", target)
+        verdict = says("deny", rule=rule)(request)
+        body = decided_body(request, verdict, generation=1, caller=None, answered=None)
+        records.append(("egress", body))
+    return summarise(chain(*records)).rows[0]
+
+
+def test_suggested_rule_lets_out_what_was_refused_and_no_more(tmp_path):
+    """Put into a policy as it is."""
+    rule = suggested_rule(refused("/v1/items", "/v1/others"))
+    assert rule is not None
+    file = tmp_path / "p.yaml"
+    lines = indent(rule, "    ")
+    file.write_text(f"version: 1\nname: p\nnetwork:\n  default: deny\n  rules:\n{lines}\n")
+    policy = load_policy([str(file)], search=asset("policies"), user_file=None)
+
+    def effect(text):
+        return judge(policy, text).decision.effect
+
+    assert effect("GET https://api.example/v1/items") == "allow"
+    assert effect("GET https://api.example/v1/others") == "allow"
+    assert effect("POST https://api.example/v1/items") == "deny"
+    assert effect("GET https://api.example/v1/more") == "deny"
+
+
+def test_no_rule_is_suggested_where_one_denies_or_nothing_was_refused():
+    """A further rule would change nothing: the strictest wins."""
+    assert suggested_rule(refused("/v1/items", rule="no-tracker")) is None
+    assert suggested_rule(summarise(chain(decided("allow"))).rows[0]) is None
