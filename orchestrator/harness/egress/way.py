@@ -19,6 +19,7 @@ from orchestrator.confirmation.gate import Question
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.questions import Questions
 from orchestrator.egress.proxy import Proxy
+from orchestrator.egress.session_tls import SessionTls
 from orchestrator.egress.tls.authority import Authority
 from orchestrator.harness.asking import asking_under
 from orchestrator.harness.egress.asker import EgressAsker
@@ -101,9 +102,44 @@ async def open_way_out(parts: WayParts) -> AsyncIterator[WayOut | None]:
         return
     credentials = Credentials(parts.governed.keys, learn=parts.output.learn, note=parts.note)
     authority = Authority(parts.session)
-    tls = session_tls(authority, parts.settings)
     first = EgressRules(policy)
     await credentials.load(first.injections)
+    work = _work(parts, first, credentials, tls=session_tls(authority, parts.settings))
+    way = WayOut(
+        authority.certificate,
+        transparent_ports=transparent_ports(policy),
+        environment=credentials.variables(first.injections),
+    )
+    async with work.running(), parts.box.let_out(way, SessionOutside(work.proxy)):
+        yield way
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What judges, asks, records and carries out, and keeps the rules as their files are."""
+
+    book: EgressBook
+    asker: EgressAsker
+    proxy: Proxy
+    reload: NetworkReload
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async with (
+            self.book.running(),
+            self.asker.running(),
+            anyio.create_task_group() as group,
+        ):
+            group.start_soon(self.reload.run)
+            try:
+                yield
+            finally:
+                group.cancel_scope.cancel()
+                self.proxy.close()
+
+
+def _work(parts: WayParts, first: Rules, credentials: Credentials, *, tls: SessionTls) -> _Work:
+    policy = parts.governed.policy
     rules = RulesInForce(first, policy.digest)
     proxies: list[Proxy] = []
 
@@ -114,14 +150,15 @@ async def open_way_out(parts: WayParts) -> AsyncIterator[WayOut | None]:
     standing = StandingGrants(parts.governed.desk.grants)
     asker = _asker(parts, standing)
     gatekeeper = _gatekeeper(parts, rules, asker, book, standing=standing)
-    proxy = Proxy(
-        gatekeeper,
-        parts.net.resolver,
-        parts.net.dialer,
-        tls=tls,
-        injector=credentials.injector,
+    proxies.append(
+        Proxy(
+            gatekeeper,
+            parts.net.resolver,
+            parts.net.dialer,
+            tls=tls,
+            injector=credentials.injector,
+        )
     )
-    proxies.append(proxy)
     reload = NetworkReload(
         source=PolicySource.of(parts.governed.options, parts.paths, policy),
         rules=rules,
@@ -134,23 +171,7 @@ async def open_way_out(parts: WayParts) -> AsyncIterator[WayOut | None]:
         note=parts.note,
         held=policy,
     )
-    way = WayOut(
-        authority.certificate,
-        transparent_ports=transparent_ports(policy),
-        environment=credentials.variables(first.injections),
-    )
-    async with (
-        book.running(),
-        asker.running(),
-        parts.box.let_out(way, SessionOutside(proxy)),
-        anyio.create_task_group() as group,
-    ):
-        group.start_soon(reload.run)
-        try:
-            yield way
-        finally:
-            group.cancel_scope.cancel()
-            proxy.close()
+    return _Work(book, asker, proxies[0], reload)
 
 
 async def _rules(policy: EffectivePolicy, credentials: Credentials) -> Rules:
