@@ -20,6 +20,7 @@ from orchestrator.sandbox.driver import (
     PathRefusedError,
 )
 from orchestrator.sandbox.frames import MAX_MESSAGE
+from orchestrator.sandbox.own_link import own_link
 from orchestrator.sandbox.posture import posture_of
 from orchestrator.sandbox.results import Findings
 from orchestrator.sandbox.way_environment import way_environment
@@ -122,27 +123,27 @@ class Box:
         if departures.is_open:
             raise RuntimeError("let_out() is entered already")
         departures.open(outside)
-        try:
-            await self._tell_way(
-                {
-                    "certificates": way.certificates,
-                    "proxy_port": way.proxy_port,
-                    "model_port": way.model_port,
-                    "transparent_ports": way.transparent_ports,
-                    "environment": way_environment(way, self._spec.environment),
-                }
-            )
-            yield
-        finally:
-            with anyio.CancelScope(shield=True):
-                await departures.close()
-                # What is gone lets nothing out.
-                with suppress(BoxError):
-                    await self._tell_way(None)
+        async with own_link(self._calls, ask=self._ask, wait=self._answer):
+            try:
+                await self._tell_way(
+                    {
+                        "certificates": way.certificates,
+                        "proxy_port": way.proxy_port,
+                        "model_port": way.model_port,
+                        "transparent_ports": way.transparent_ports,
+                        "environment": way_environment(way, self._spec.environment),
+                    }
+                )
+                yield
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await departures.close()
+                    # What is gone lets nothing out.
+                    with suppress(BoxError):
+                        await self._tell_way(None)
 
     async def _tell_way(self, way: Mapping[str, object] | None) -> None:
-        body = {"kind": "let_out", "way": way}
-        outcome = await self._call(body, on_output=None, seconds=FILE_TIME_S)
+        outcome = await self._ask({"kind": "let_out", "way": way})
         if outcome.error is not None:
             raise BoxError(
                 f"box: nothing can be let out of it ({escape_terminal(outcome.error)})",
@@ -157,7 +158,12 @@ class Box:
         seconds: float,
         on_execs: OnExecs | None = None,
     ) -> Outcome:
-        call = self._calls.send(body, on_output, on_execs)
+        return await self._answer(self._calls.send(body, on_output, on_execs), seconds)
+
+    async def _ask(self, body: dict[str, Any]) -> Outcome:
+        return await self._call(body, on_output=None, seconds=FILE_TIME_S)
+
+    async def _answer(self, call: Call, seconds: float = FILE_TIME_S) -> Outcome:
         # A plain timer: a cancel scope takes longer than all else that is done here for a read.
         timer = asyncio.get_running_loop().call_later(seconds + MARGIN_S, self._end, call)
         try:

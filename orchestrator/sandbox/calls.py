@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -116,6 +117,8 @@ class Calls:
         self._watched: dict[int, OnExecs] = {}
         """Who hears what a call's command starts, after its outcome too."""
         self.departures = Departures()
+        self.on_breach: Callable[[BoxError], None] = self.fail
+        """Ends the box, where another of its connections broke."""
         self.latest = latest
         self.failure: BoxError | None = None
 
@@ -143,6 +146,16 @@ class Calls:
         if on_execs is not None:
             self._watched[call.number] = on_execs
         link.send(call.number, REQUEST, wire_bytes(body))
+        return call
+
+    def pass_descriptor(self, body: dict[str, Any], descriptor: int) -> Call | None:
+        """Send one request with a descriptor beside it; None where others are to go first."""
+        link = self._usable()
+        call = Call(self.latest, str(body["kind"]), None)
+        sent = link.pass_descriptor(call.number, REQUEST, wire_bytes(body), descriptor=descriptor)
+        if not sent:
+            return None
+        self._open[call.number] = call
         return call
 
     def open_stream(self, target: StreamTarget, on_execs: OnExecs | None = None) -> OpenedStream:

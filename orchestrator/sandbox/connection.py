@@ -74,6 +74,7 @@ class Connection:
         self._closed = False
         self._ended = False
         self.calls = Calls(latest)
+        self.calls.on_breach = self._on_end
         self.token = secrets.token_hex(32)
 
     @classmethod

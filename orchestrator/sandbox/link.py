@@ -71,6 +71,18 @@ class Link:
         if not self._waiting:
             self._write()
 
+    def pass_descriptor(self, call: int, kind: int, payload: bytes, *, descriptor: int) -> bool:
+        """Send one short message with a descriptor beside it; False where others are to go first."""
+        [frame] = encode(call, kind, payload)
+        with self._lock, suppress(BlockingIOError):
+            if self._closed or not self._outbox.idle:
+                return False
+            sent = socket.send_fds(self._socket, [frame], [descriptor])
+            if sent < len(frame):
+                self._outbox.put(call, [frame[sent:]])
+            return True
+        return False
+
     def ping(self) -> None:
         """Send a heartbeat, from any thread; a message that waits is as good as one."""
         with self._lock:

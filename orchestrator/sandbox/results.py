@@ -139,6 +139,10 @@ class _LetOut(_Answer):
     pass
 
 
+class _Taken(_Answer):
+    taken: bool
+
+
 class MountSeen(_Answer):
     """One mount as the box sees it; options and propagation separated by commas."""
 
@@ -243,6 +247,8 @@ _DATA: dict[str, TypeAdapter[Any]] = {
     "probe": TypeAdapter(Findings),
     "stream": TypeAdapter(_Stream),
     "let_out": TypeAdapter(_LetOut),
+    "expect_link": TypeAdapter(_Taken),
+    "take_link": TypeAdapter(_Taken),
 }
 
 

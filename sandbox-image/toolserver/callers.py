@@ -1,11 +1,15 @@
 """Which program of the box made a connection, as far as it can be told; for people to read.
 
-A program can hide from this, by ending at once for one: nothing is decided by it.
+The kernel's own table tells for sure, but to read it takes many milliseconds, however little is in
+it. So a connection is taken for that of the one program that opened a socket since the last one,
+and the table is read where several did, and not often. A program can hide from all this, by ending
+at once for one: nothing is decided by it.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING, Any
 
 from privilege import as_command
@@ -13,11 +17,15 @@ from privilege import as_command
 if TYPE_CHECKING:
     from config import Config
 
-MOST_TABLE = 512 * 1024
-"""Bytes of the kernel's table of connections that are looked through."""
+    End = tuple[str, int]
+
 MOST_PROCESSES = 256
-MOST_DESCRIPTORS = 4096
-"""In all, for one connection."""
+MOST_DESCRIPTORS = 256
+"""Looked at of one process each time; of one that has more, those that are new."""
+MOST_TABLE = 256 * 1024
+"""Bytes of the kernel's table that are looked through."""
+TABLE_SECONDS = 0.5
+"""Between two readings of the table."""
 MOST_PATH = 1024
 MOST_ARGUMENTS = 32
 MOST_ARGUMENT = 512
@@ -28,27 +36,68 @@ _MAPPED = b"0000000000000000FFFF0000"
 
 
 class Callers:
-    """Finds callers; the one that called last is looked at first."""
+    """Finds callers, and remembers which sockets each program had."""
 
     def __init__(self, config: Config, proc: str = "/proc") -> None:
         self._config = config
         self._proc = proc
+        self._sockets: dict[str, dict[str, str]] = {}
+        """Of a process, by descriptor."""
         self._last = ""
+        self._next_table = 0.0
 
-    def find(
-        self, here: tuple[str, int], there: tuple[str, int], kind: str = "tcp"
-    ) -> dict[str, Any] | None:
+    def find(self, here: End, there: End, kind: str = "tcp") -> dict[str, Any] | None:
         """Return the caller that talks from ``there`` to ``here``; None where it cannot be told."""
         try:
             with as_command(self._config):
-                wanted = self._socket(here, there, kind)
-                pid = self._holder(wanted) if wanted else None
+                pid = self._caller(here, there, kind)
+                self._last = pid or ""
                 return self._told(pid) if pid else None
         except (OSError, ValueError):
             return None
 
-    def _socket(self, here: tuple[str, int], there: tuple[str, int], kind: str) -> str | None:
-        """Return what a link to the socket of the program reads."""
+    def _caller(self, here: End, there: End, kind: str) -> str | None:
+        # Most connections come in rows from one program.
+        if self._last and self._has_new(self._last):
+            return self._last
+        pids = sorted(filter(str.isdigit, os.listdir(self._proc)), key=int, reverse=True)
+        fresh = [pid for pid in pids[:MOST_PROCESSES] if self._has_new(pid)]
+        for gone in self._sockets.keys() - set(pids):
+            del self._sockets[gone]
+        if len(fresh) <= 1:
+            return fresh[0] if fresh else None
+        if time.monotonic() < self._next_table:
+            return None
+        self._next_table = time.monotonic() + TABLE_SECONDS
+        wanted = self._socket(here, there, kind)
+        holders = (pid for pid in fresh if wanted in self._sockets[pid].values())
+        return next(holders, None)
+
+    def _has_new(self, pid: str) -> bool:
+        """Say whether a process has sockets that it had not when it was last looked at."""
+        folder = f"{self._proc}/{pid}/fd"
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            # Another user's, the server's own for one, or gone.
+            return False
+        before = self._sockets.get(pid, {})
+        found = {}
+        for name in names:
+            if len(names) > MOST_DESCRIPTORS and name in before:
+                found[name] = before[name]
+                continue
+            try:
+                link = os.readlink(f"{folder}/{name}")
+            except OSError:
+                continue
+            if link.startswith("socket:"):
+                found[name] = link
+        self._sockets[pid] = found
+        return not set(found.values()) <= set(before.values())
+
+    def _socket(self, here: End, there: End, kind: str) -> str:
+        """Return what a link to the socket of the program reads; nothing where the table has none."""
         far, near = _hex(here), _hex(there)
         # A socket of the other family reaches us too, and many programs have no other.
         for table, before in ((kind, b""), (f"{kind}6", _MAPPED)):
@@ -61,12 +110,12 @@ class Callers:
             number = self._look(table, bound, connected)
             if number is not None:
                 return f"socket:[{number}]"
-        return None
+        return ""
 
     def _look(self, table: str, bound: set[bytes], connected: bytes) -> str | None:
+        text = b""
         try:
             with open(f"{self._proc}/net/{table}", "rb", buffering=0) as file:
-                text = file.read(MOST_TABLE)
                 while len(text) < MOST_TABLE and (more := file.read(MOST_TABLE - len(text))):
                     text += more
         except FileNotFoundError:
@@ -79,32 +128,6 @@ class Callers:
                 return fields[9].decode("ascii")
         return None
 
-    def _holder(self, wanted: str) -> str | None:
-        """Return the process that has the socket open."""
-        left = MOST_DESCRIPTORS
-        pids = [name for name in os.listdir(self._proc) if name.isdigit()]
-        # The youngest first, after the one that called last.
-        pids.sort(key=lambda name: (name != self._last, -int(name)))
-        for pid in pids[:MOST_PROCESSES]:
-            folder = f"{self._proc}/{pid}/fd"
-            try:
-                names = os.listdir(folder)
-            except OSError:
-                # Another user's, the server's own for one, or gone.
-                continue
-            for name in names[:left]:
-                try:
-                    found = os.readlink(f"{folder}/{name}")
-                except OSError:
-                    continue
-                if found == wanted:
-                    self._last = pid
-                    return pid
-            left -= len(names)
-            if left <= 0:
-                break
-        return None
-
     def _told(self, pid: str) -> dict[str, Any]:
         with open(f"{self._proc}/{pid}/cmdline", "rb", buffering=0) as file:
             words = file.read(MOST_ARGUMENTS * MOST_ARGUMENT).split(b"\0")[:-1]
@@ -115,7 +138,7 @@ class Callers:
         }
 
 
-def _hex(end: tuple[str, int]) -> bytes:
+def _hex(end: End) -> bytes:
     """Return an IPv4 end as the kernel writes it: the address's bytes backwards."""
     address, port = end
     number = "".join(f"{int(part):02X}" for part in reversed(address.split(".")))

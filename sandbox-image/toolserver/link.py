@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING
 
 from frames import BULK, Decoder, Outbox, ProtocolError, encode
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
     from frames import Frame
     from loop import Loop
+    from side_loop import SideLoop
+
+    Receive = Callable[[int, int], bytes]
 
 READ_SIZE = 96 * 1024
 """Bytes: a frame and more. The C library maps memory anew for each buffer of 128 KiB and up, which
@@ -21,12 +25,13 @@ takes longer than to read a short message."""
 class Link:
     """A pair of descriptors, or one twice, that speaks the wire; ``on_close`` is called once."""
 
-    def __init__(self, loop: Loop, read_fd: int, write_fd: int) -> None:
+    def __init__(self, loop: Loop | SideLoop, read_fd: int, write_fd: int) -> None:
         self._loop = loop
         self._read_fd = read_fd
         self._write_fd = write_fd
         self._decoder = Decoder()
         self._outbox = Outbox()
+        self._receive: Receive = os.read
         self._waiting = False
         self._closed = False
         self._on_frame: Callable[[Frame], None] = _unexpected
@@ -40,6 +45,23 @@ class Link:
         self._on_close = on_close
         self._loop.on_readable(self._read_fd, self._read)
 
+    @property
+    def is_socket(self) -> bool:
+        """True where descriptors can be passed."""
+        return stat.S_ISSOCK(os.fstat(self._read_fd).st_mode)
+
+    def receive_by(self, receive: Receive | None) -> None:
+        """Read by this from now on; None is as usual."""
+        self._receive = receive or os.read
+
+    def close(self) -> None:
+        """Close a connection that is for nothing else, without a word."""
+        if not self._closed:
+            self._forget()
+        if self._read_fd >= 0:
+            os.close(self._read_fd)
+            self._read_fd = self._write_fd = -1
+
     def send(self, call: int, kind: int, payload: bytes = b"") -> None:
         """Queue one message and send what the host takes now."""
         if self._closed:
@@ -50,7 +72,7 @@ class Link:
 
     def _read(self) -> None:
         try:
-            data = os.read(self._read_fd, READ_SIZE)
+            data = self._receive(self._read_fd, READ_SIZE)
         except BlockingIOError:
             return
         except OSError as err:
@@ -89,10 +111,13 @@ class Link:
     def _close(self, reason: str) -> None:
         if self._closed:
             return
+        self._forget()
+        self._on_close(reason)
+
+    def _forget(self) -> None:
         self._closed = True
         self._loop.on_readable(self._read_fd, None)
         self._wait_to_write(False)
-        self._on_close(reason)
 
 
 def _unexpected(_anything: object) -> None:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from side_loop import SideLoop
 
 BACKLOG = 512
-_ACCEPTS = 8
-"""Connections accepted from one listener in a turn."""
 
 
 class Listener:
@@ -46,12 +44,11 @@ class Listener:
             self._socket.close()
 
     def _accept(self) -> None:
-        for _ in range(_ACCEPTS):
-            if self._loop.paused:
-                return
-            try:
-                connection, _ = self._socket.accept()
-            except OSError:
-                # It may be gone again, or no descriptor free: then it waits for the next turn.
-                return
-            self._on_arrival(connection)
+        if self._loop.paused:
+            return
+        try:
+            connection, _ = self._socket.accept()
+        except OSError:
+            # It may be gone again, or no descriptor free: then it waits for the next turn.
+            return
+        self._on_arrival(connection)

@@ -35,6 +35,7 @@ MOST_COMMANDS = 64
 """At a time; fewer where the box may have few processes, since each needs some."""
 WRITING = frozenset({"write", "edit", "process_start"})
 """Requests that are refused where the session may only remove."""
+LETTING_OUT = frozenset({"let_out", "expect_link", "take_link"})
 FORK_RETRY = 0.05
 """Seconds."""
 FORK_TRIES = 100
@@ -59,8 +60,6 @@ class Server:
         self._refill_planned = False
         self._streams: Streams | None = None
         self._way_out: WayOut | None = None
-        self._closed_environment = dict(config.environment)
-        """Of commands while nothing is let out."""
 
     def serve(self, link: Link) -> None:
         """Answer what comes on this link."""
@@ -255,8 +254,8 @@ class Server:
                 with as_command(self._config):
                     path = operations.resolve(request["request"], self._config)
                 self._answer(call, {"data": {"path": path}})
-            elif request.get("kind") == "let_out":
-                self._let_out(call, request["way"])
+            elif request.get("kind") in LETTING_OUT:
+                self._let_out(call, request)
             elif str(request.get("kind")).startswith("process_"):
                 self._use_process(call, request)
             else:
@@ -272,28 +271,20 @@ class Server:
             sys.__excepthook__(*sys.exc_info())
             self._answer(call, {"error": f"{type(err).__name__}: {err}", "code": "failed"})
 
-    def _let_out(self, call: int, way: dict[str, Any] | None) -> None:
-        """Open the way out, or with None close it; commands are told by their variables."""
+    def _let_out(self, call: int, request: dict[str, Any]) -> None:
         if self._way_out is None:
-            self._way_out = importlib.import_module("way_out").WayOut(self._loop, self._config)
-        environment = self._closed_environment
-        try:
-            if way is None:
-                self._way_out.end()
-            else:
-                self._way_out.begin(way, self._link)
-                environment = environment | way["environment"]
-        except OSError as err:
-            self._answer(call, {"error": err.strerror or str(err), "code": "unavailable"})
-            return
-        self._config.environment.clear()
-        self._config.environment.update(environment)
-        # The one that waits has the variables of before.
+            self._way_out = importlib.import_module("way_out").WayOut(
+                self._loop, self._config, on_variables=self._renew_spare
+            )
+        way_out: WayOut = self._way_out
+        self._answer(call, way_out.handle(request, self._link))
+
+    def _renew_spare(self) -> None:
+        """Let the one that waits go: it has the variables of before."""
         spare, self._spare = self._spare, None
         if spare is not None:
             spare.discard()
         self._refill()
-        self._answer(call, {"data": {}})
 
     def _use_process(self, call: int, request: dict[str, Any]) -> None:
         if self._processes is None:

@@ -13,9 +13,11 @@ import trust
 from callers import Callers
 from frames import BOX_NUMBERS, OPEN, RESULT, WINDOW
 from leaving_stream import LeavingStream
+from link import Link
 from listener import Listener
 from name_addresses import NameAddresses
 from name_server import PORT, NameServer
+from passed import Passed
 from side_loop import SideLoop
 
 if TYPE_CHECKING:
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
 
     from config import Config
     from frames import Frame
-    from link import Link
     from loop import Loop
     from name_server import Origin
 
@@ -42,23 +43,59 @@ class WayOut:
     """The listeners, and every connection that is open through them."""
 
     def __init__(
-        self, loop: Loop, config: Config, *, most: int = MOST, trusted: str = trust.TRUST
+        self,
+        loop: Loop,
+        config: Config,
+        *,
+        on_variables: Callable[[], None],
+        most: int = MOST,
+        trusted: str = trust.TRUST,
     ) -> None:
+        """``on_variables`` is called when commands get other variables than before."""
+        self._config = config
+        self._on_variables = on_variables
+        self._closed = dict(config.environment)
+        """The variables of commands while nothing is let out."""
         self._most = most
         self._trusted = trusted
         self._bytes = SideLoop(loop)
         self._arrivals = SideLoop(loop)
         self._callers = Callers(config)
+        self._passed = Passed()
+        self._own_link: Link | None = None
+        """Where the host gave one for the bytes alone, so that they delay no call."""
         self._link: Link | None = None
         self._doors: list[Listener | NameAddresses | NameServer] = []
         self._open: dict[int, LeavingStream] = {}
         self._asked: dict[int, OnAnswer] = {}
         self._latest = BOX_NUMBERS
 
+    def handle(self, request: dict[str, Any], link: Link) -> dict[str, Any]:
+        """Do what the host asks of the way out, and return the answer."""
+        kind = request["kind"]
+        if kind == "expect_link":
+            if link.is_socket:
+                link.receive_by(self._passed.receive)
+            return {"data": {"taken": link.is_socket}}
+        if kind == "take_link":
+            link.receive_by(None)
+            return {"data": {"taken": self._take_link()}}
+        way = request["way"]
+        try:
+            if way is None:
+                self.end()
+            else:
+                self.begin(way, link)
+        except OSError as err:
+            return {"error": err.strerror or str(err), "code": "unavailable"}
+        finally:
+            self._tell_commands({} if self._link is None else way["environment"])
+        return {"data": {}}
+
     def begin(self, way: dict[str, Any], link: Link) -> None:
         """Listen; OSError, with what was taken in its words, where a program has a port already."""
         self.end()
-        self._link = link
+        self._link = self._own_link or link
         try:
             authorities.extend(way["certificates"], self._trusted)
             self._listen("proxy", int(way["proxy_port"]))
@@ -92,6 +129,31 @@ class WayOut:
             stream.take(frame)
         elif frame.kind == RESULT and (heard := self._asked.pop(frame.call, None)) is not None:
             heard(json.loads(frame.payload).get("data", {}).get("known") is True)
+
+    def _take_link(self) -> bool:
+        if self._own_link is not None:
+            self._own_link.close()
+            self._own_link = None
+        descriptor = self._passed.take()
+        if descriptor is None:
+            return False
+        link = self._own_link = Link(self._bytes, descriptor, descriptor)
+        link.open(self.take, lambda _reason: self._link_ended(link))
+        return True
+
+    def _link_ended(self, link: Link) -> None:
+        link.close()
+        if self._own_link is link:
+            self._own_link = None
+            self.end()
+            self._tell_commands({})
+
+    def _tell_commands(self, variables: dict[str, str]) -> None:
+        environment = self._closed | variables
+        if environment != self._config.environment:
+            self._config.environment.clear()
+            self._config.environment.update(environment)
+            self._on_variables()
 
     def _listen(self, door: str, port: int) -> None:
         def arrived(connection: socket.socket) -> None:

@@ -22,20 +22,42 @@ else:
 time.sleep(60)
 """
 
+ROW = """
+import socket, sys
+for _ in range(5):
+    tcp = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    sys.stdin.readline()
+    tcp.close()
+sys.stdin.readline()
+"""
+
 
 def started(kind, port, *more):
     return subprocess.Popen([sys.executable, "-c", CONNECT, kind, str(port), *more])
 
 
+@pytest.fixture
+def box(tmp_path):
+    """A /proc in which only the programs that a test puts there can be seen."""
+    (tmp_path / "net").symlink_to("/proc/net")
+
+    def show(*programs):
+        for program in programs:
+            (tmp_path / str(program.pid)).symlink_to(f"/proc/{program.pid}")
+        return Callers(own_config(), str(tmp_path))
+
+    return show
+
+
 @pytest.mark.parametrize("kind", ["4", "6"])
-def test_program_is_found_by_its_connection(kind):
+def test_program_is_found_by_its_connection(kind, box):
     """Whichever family its socket is of; arguments that go on are cut."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         program = started(kind, server.getsockname()[1], "x" * 2000, *["y"] * 100)
         server.settimeout(10)
         connection, peer = server.accept()
     with connection:
-        found = Callers(own_config()).find(connection.getsockname(), peer)
+        found = box(program).find(connection.getsockname(), peer)
     program.kill()
     program.wait()
 
@@ -46,21 +68,21 @@ def test_program_is_found_by_its_connection(kind):
     assert max(map(len, found["argv"])) == MOST_ARGUMENT
 
 
-def test_datagram_s_sender_is_found():
+def test_datagram_s_sender_is_found(box):
     """Though its socket is bound to no address."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
         server.settimeout(10)
         program = started("udp", server.getsockname()[1])
         _, peer = server.recvfrom(10)
-        found = Callers(own_config()).find(server.getsockname(), peer, "udp")
+        found = box(program).find(server.getsockname(), peer, "udp")
     program.kill()
     program.wait()
 
     assert found["pid"] == program.pid
 
 
-def test_program_that_is_gone_is_not_told():
+def test_program_that_is_gone_is_not_told(box):
     """It is a hint for people, no more."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         program = socket.create_connection(server.getsockname())
@@ -68,7 +90,64 @@ def test_program_that_is_gone_is_not_told():
         program.close()
         with connection:
             time.sleep(0.01)
-            assert Callers(own_config()).find(connection.getsockname(), peer) is None
+            assert box().find(connection.getsockname(), peer) is None
+
+
+@pytest.mark.parametrize("kind", ["4", "6"])
+def test_several_that_are_new_are_told_apart_by_the_kernel_s_table(kind, box):
+    """Whatever else each has open; the table is not read again at once."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_server(("127.0.0.1", 0)) as other,
+    ):
+        server.settimeout(10)
+        programs = [started(kind, other.getsockname()[1]) for _ in range(2)]
+        programs += [started(kind, server.getsockname()[1])]
+        connection, peer = server.accept()
+        for _ in range(2):
+            other.accept()[0].close()
+        programs.append(started(kind, other.getsockname()[1]))
+        other.accept()[0].close()
+        callers = box(*programs)
+        with connection:
+            ends = connection.getsockname(), peer
+            found = [callers.find(*ends), callers.find(*ends)]
+        again = [started(kind, server.getsockname()[1]) for _ in range(2)]
+        for _ in again:
+            server.accept()[0].close()
+        box(*again)
+        unclear = callers.find(*ends)
+    for program in programs + again:
+        program.kill()
+        program.wait()
+
+    assert found[0]["pid"] == programs[2].pid
+    # Nobody opened anything since.
+    assert found[1] is None
+    assert unclear is None
+
+
+def test_row_of_connections_is_one_program_s(box):
+    """The table is not needed for any but the first."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10)
+        idle = started("4", server.getsockname()[1])
+        server.accept()[0].close()
+        program = subprocess.Popen(
+            [sys.executable, "-c", ROW, str(server.getsockname()[1])], stdin=subprocess.PIPE
+        )
+        callers, found = box(idle, program), []
+        for _ in range(5):
+            connection, peer = server.accept()
+            with connection:
+                found.append(callers.find(connection.getsockname(), peer))
+            program.stdin.write(b"\n")
+            program.stdin.flush()
+    for one in (idle, program):
+        one.kill()
+        one.communicate()
+
+    assert [one["pid"] for one in found] == [program.pid] * 5
 
 
 def test_kernel_that_shows_nothing_is_no_failure(tmp_path):

@@ -153,7 +153,7 @@ def test_more_than_the_most_wait(tmp_path):
         def send(self, number, kind, _payload=b""):
             sent.append((number, kind))
 
-    out = OutOfTheBox(loop, own_config(), most=2, trusted=str(tmp_path))
+    out = OutOfTheBox(loop, own_config(), on_variables=list, most=2, trusted=str(tmp_path))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     out.begin(
