@@ -1,0 +1,1 @@
+"""Processes that the benchmark of the way out runs beside itself."""
