@@ -45,9 +45,7 @@ class ResponseScrubber:
 
         Where the body has to be unpacked, what announced its length is gone from them.
         """
-        clean = tuple(
-            (self._echoes.scrub(name), self._echoes.scrub(value)) for name, value in headers
-        )
+        reason, clean = self._clean(reason, headers)
         for name, value in clean:
             if name.lower() == b"set-cookie":
                 self._cookies.note(self._host, value.decode("latin-1"))
@@ -57,7 +55,7 @@ class ResponseScrubber:
         if coding not in _PLAIN and status not in {204, 304}:
             self._unpack(coding, status)
             clean = tuple(item for item in clean if item[0].lower() not in _OF_THE_CODED)
-        return self._echoes.scrub(reason), clean
+        return reason, clean
 
     def body(self, data: bytes) -> Iterator[bytes]:
         """Yield what of the body is surely clean by now, in bounded pieces. ScrubRefused."""
@@ -75,6 +73,14 @@ class ResponseScrubber:
     def websocket(self) -> FrameScrubber:
         """Return what cleans the server's frames after a 101."""
         return FrameScrubber(self._echoes)
+
+    def _clean(self, reason: bytes, headers: Headers) -> tuple[bytes, Headers]:
+        # In one look, since most heads hold nothing.
+        whole = b"\x01".join((reason, *(part for item in headers for part in item)))
+        scrub = self._echoes.scrub
+        if scrub(whole) == whole:
+            return reason, headers
+        return scrub(reason), tuple((scrub(name), scrub(value)) for name, value in headers)
 
     def _unpack(self, coding: bytes, status: int) -> None:
         if coding not in _ZIPPED:
