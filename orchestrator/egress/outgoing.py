@@ -67,7 +67,8 @@ def plan_outgoing(
     if onlooker is not None:
         headers = onlooker.request(headers)
     head = RequestHead(asked.method, asked.target, headers)
-    if not injections:
+    knows_secret = injector is not None and injector.has_sent(asked.place.host)
+    if not injections and not knows_secret:
         return Outgoing(head)
     if injector is None:
         raise InjectionRefused("this session has no credentials to put into it")

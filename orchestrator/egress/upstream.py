@@ -13,6 +13,7 @@ from orchestrator.egress.reader import ReadAhead
 from orchestrator.egress.seams import Admission, ByteStream, Tls
 from orchestrator.egress.targets import Place
 from orchestrator.egress.tls.stream import TlsError
+from orchestrator.egress.tls.upstream import CertificateError
 
 MAX_IDLE = 4
 """Connections that wait for another request, of one connection of the box."""
@@ -90,6 +91,9 @@ class Pool:
         try:
             with anyio.fail_after(self._limits.tls_s):
                 return await self._tls.connect(stream, place.host)
+        except CertificateError as error:
+            await stream.close()
+            raise UnreachableError(f"certificate: {error.problem}", str(error)) from error
         except TlsError as error:
             await stream.close()
             raise UnreachableError("tls", str(error)) from error
