@@ -16,7 +16,7 @@ from orchestrator.cli.review import review_end
 from orchestrator.cli.run_io import RunIo, open_io
 from orchestrator.cli.terminal_io import DEFAULT_KEY, DetachKey, show_terminal, tell_end
 from orchestrator.config.paths import Paths, paths_from
-from orchestrator.config.settings import EgressSettings, load_settings
+from orchestrator.config.settings import Settings, load_settings
 from orchestrator.errors import BoxError, EngineError, UsageError
 from orchestrator.harness.options import NO_MODEL, RunOptions
 from orchestrator.harness.person import Person
@@ -66,7 +66,7 @@ def shell(
     terminal = RawTty.open()
     try:
         session, code, readable = anyio.run(
-            partial(_visit, options, paths, io, egress=settings.egress, terminal=terminal, key=key)
+            partial(_visit, options, paths, io, settings=settings, terminal=terminal, key=key)
         )
     finally:
         terminal.close()
@@ -82,11 +82,11 @@ async def _visit(
     paths: Paths,
     io: RunIo,
     *,
-    egress: EgressSettings,
+    settings: Settings,
     terminal: RawTty,
     key: bytes,
 ) -> tuple[SessionId, int, bool]:
-    async with open_shell(options, paths, front=io, egress=egress) as opened:
+    async with open_shell(options, paths, front=io, settings=settings) as opened:
         controls = sum(opened.room.posture.controls.values())
         sys.stderr.write(
             f"session {opened.id}: box up, {controls} controls proved; exit or "

@@ -28,10 +28,12 @@ from orchestrator.dispatch.judge import Judge
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.errors import AuditError
 from orchestrator.harness.asking import record_late
+from orchestrator.harness.box_models.box_use import BoxUse
 from orchestrator.harness.closing import Closing
 from orchestrator.harness.egress.net import Net
+from orchestrator.harness.egress.parts import WayParts
 from orchestrator.harness.egress.running import RunningCalls
-from orchestrator.harness.egress.way import WayParts, open_way_out, way_facts
+from orchestrator.harness.egress.way import open_way_out, way_facts
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import Governed
 from orchestrator.harness.history import TurnHistory, open_history
@@ -76,6 +78,8 @@ class Ground:
     output: OutputFilter
     access: PersonalAccess
     """The way into the box for a person."""
+    use: BoxUse
+    """What programs in the box have used of models."""
 
     @property
     def judge(self) -> Judge:
@@ -138,12 +142,23 @@ async def open_ground(
             note=front.note,
             paths=paths,
             settings=settings.egress,
+            providers=settings.providers,
             net=net or Net(),
         )
         await stack.enter_async_context(open_way_out(way))
         access = await stack.enter_async_context(joinable(record, room, output, paths=paths))
         await stack.enter_async_context(previewed(options.previews, access, front))
-        ground = Ground(record.session, governed, record, room, history, observe, output, access)
+        ground = Ground(
+            record.session,
+            governed,
+            record,
+            room,
+            history,
+            observe,
+            output,
+            access,
+            way.use,
+        )
         observe(start_event(ground, model=model))
         yield ground
 

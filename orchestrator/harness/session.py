@@ -165,6 +165,7 @@ def _loop(
         limits=run_limits(governed.policy.limits, governed.options.limits),
         output=ground.output,
         observe=ground.observe,
+        beside=ground.use.beside,
     )
 
 

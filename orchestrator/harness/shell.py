@@ -7,12 +7,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 from orchestrator.config.paths import Paths
-from orchestrator.config.settings import ApprovalsSettings, EgressSettings
+from orchestrator.config.settings import ApprovalsSettings, Settings
 from orchestrator.harness.asking import confirmer_for
 from orchestrator.harness.closing import Closing
 from orchestrator.harness.egress.net import Net
+from orchestrator.harness.egress.parts import WayParts
 from orchestrator.harness.egress.running import RunningCalls
-from orchestrator.harness.egress.way import WayParts, open_way_out, way_facts
+from orchestrator.harness.egress.way import open_way_out, way_facts
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import govern
 from orchestrator.harness.ground import (
@@ -61,13 +62,14 @@ async def open_shell(
     paths: Paths,
     *,
     front: FrontDoor,
-    egress: EgressSettings | None = None,
+    settings: Settings | None = None,
     net: Net | None = None,
 ) -> AsyncIterator[Shell]:
     """Bring a box up for a person; on leaving it is gone and the audit is closed.
 
     ``net`` is what is let out to; by default the host's own network.
     """
+    settings = settings or Settings()
     governed = await govern(options, ApprovalsSettings(), paths, front=front)
     options, policy, project = governed.options, governed.policy, governed.project
     output = output_filter(options, governed.keys)
@@ -98,7 +100,8 @@ async def open_shell(
             RunningCalls(lambda _: None),
             note=front.note,
             paths=paths,
-            settings=egress or EgressSettings(),
+            settings=settings.egress,
+            providers=settings.providers,
             net=net or Net(),
         )
         await stack.enter_async_context(open_way_out(way))

@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
+from anyio import to_thread
+
 from orchestrator.config.paths import Paths
 from orchestrator.dispatch.records import AuditSink
 from orchestrator.egress.endpoint import MODEL_PORT
@@ -66,7 +68,8 @@ async def open_box_models(parts: BoxModelParts) -> AsyncIterator[OpenBoxModels]:
     terms = parts.terms()
     placeholder = PREFIX + secrets.token_urlsafe(24)
     async with AsyncExitStack() as stack:
-        upstreams = box_upstreams(terms, parts.providers)
+        # A keyring or a vault may block, or ask for a passphrase.
+        upstreams = await to_thread.run_sync(box_upstreams, terms, parts.providers)
         if may_use(terms, NAME) and has_local_model():
             local = LocalProvider(parts.providers.environ)
             await stack.enter_async_context(local.running())

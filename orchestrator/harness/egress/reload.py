@@ -176,4 +176,5 @@ def _change(
 
 
 def _network_of(policy: EffectivePolicy) -> tuple[Any, ...]:
-    return tuple((layer.name, layer.document.network) for layer in policy.layers)
+    rules = tuple((layer.name, layer.document.network) for layer in policy.layers)
+    return (*rules, policy.box_models)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from pathlib import Path
 
 from orchestrator.config.settings import EgressSettings
@@ -16,11 +17,15 @@ MAX_CA = 4 * 1024 * 1024
 
 def session_tls(authority: Authority, settings: EgressSettings) -> SessionTls:
     """Return TLS under the session's authority; ConfigError for certificates that cannot be read."""
+    return SessionTls(authority, host_context(settings))
+
+
+def host_context(settings: EgressSettings) -> ssl.SSLContext:
+    """Return which servers are believed; ConfigError for certificates that cannot be read."""
     try:
-        upstream = upstream_context(_extra_ca(settings.extra_ca))
+        return upstream_context(_extra_ca(settings.extra_ca))
     except ValueError as error:
         raise ConfigError(f"{settings.extra_ca}: egress.extra_ca: {error}") from error
-    return SessionTls(authority, upstream)
 
 
 def _extra_ca(path: Path | None) -> str:

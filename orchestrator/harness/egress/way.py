@@ -6,17 +6,13 @@ records is up; on leaving it is cut off first.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import anyio
 
-from orchestrator.audit.log import AuditLog
-from orchestrator.config.paths import Paths
-from orchestrator.config.settings import EgressSettings
 from orchestrator.confirmation.gate import Question
-from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.questions import Questions
 from orchestrator.egress.proxy import Proxy
 from orchestrator.egress.session_tls import SessionTls
@@ -28,55 +24,21 @@ from orchestrator.harness.egress.credentials import Credentials
 from orchestrator.harness.egress.files import PolicyFiles
 from orchestrator.harness.egress.gatekeeper import EgressGatekeeper
 from orchestrator.harness.egress.in_force import Rules, RulesInForce
-from orchestrator.harness.egress.net import Net
+from orchestrator.harness.egress.models import session_models
+from orchestrator.harness.egress.outside import SessionOutside
+from orchestrator.harness.egress.parts import WayParts
 from orchestrator.harness.egress.question import egress_question
 from orchestrator.harness.egress.reload import NetworkReload, PolicySource
-from orchestrator.harness.egress.running import RunningCalls
 from orchestrator.harness.egress.secured import session_tls
 from orchestrator.harness.egress.standing import StandingGrants
-from orchestrator.harness.governed import Governed
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.judge_egress import EgressRules
-from orchestrator.sandbox.driver import BoxStream, RunningBox
 from orchestrator.schema.egress import Caller, EgressRequest, EgressVerdict
-from orchestrator.schema.ids import SessionId
-from orchestrator.schema.way_out import Incoming, WayOut
+from orchestrator.schema.way_out import WayOut
 
 USUAL_PORTS = (80, 443)
 MOST_PORTS = 16
 """Ports in the box of programs that ignore the proxy."""
-
-
-@dataclass(frozen=True, slots=True)
-class WayParts:
-    """What a way out is put together from."""
-
-    governed: Governed
-    session: SessionId
-    box: RunningBox
-    audit: AuditLog
-    output: OutputFilter
-    observe: RunningCalls
-    note: Callable[[str], None]
-    """Tells the person something; the text is safe."""
-    paths: Paths
-    settings: EgressSettings = field(default_factory=EgressSettings)
-    net: Net = field(default_factory=Net)
-
-
-@dataclass(frozen=True, slots=True)
-class SessionOutside:
-    """What is at the host's end."""
-
-    proxy: Proxy
-
-    async def serve(self, incoming: Incoming, stream: BoxStream) -> None:
-        """Serve one connection of a program in the box until it is over."""
-        await self.proxy.serve(stream, incoming)
-
-    async def knows(self, name: str, caller: Caller | None) -> bool:
-        """Say whether a name may be looked up."""
-        return await self.proxy.knows(name, caller)
 
 
 def lets_out(policy: EffectivePolicy) -> bool:
@@ -84,9 +46,18 @@ def lets_out(policy: EffectivePolicy) -> bool:
     return EgressRules(policy).may_let_out
 
 
+def opens_way(policy: EffectivePolicy) -> bool:
+    """Say whether anything at all can leave: by network rules, or to a model."""
+    return lets_out(policy) or policy.box_models.in_box == "allow"
+
+
 def way_facts(policy: EffectivePolicy) -> dict[str, str]:
     """Return what a session's posture tells of its way out."""
-    return {"way_out": "proxy on the host, by rule" if lets_out(policy) else "none"}
+    models = "allowed ones, by the host's key" if policy.box_models.in_box == "allow" else "none"
+    return {
+        "way_out": "proxy on the host, by rule" if lets_out(policy) else "none",
+        "models_in_box": models,
+    }
 
 
 @asynccontextmanager
@@ -97,7 +68,7 @@ async def open_way_out(parts: WayParts) -> AsyncIterator[WayOut | None]:
     the box stays without any listener.
     """
     policy = parts.governed.policy
-    if not lets_out(policy):
+    if not opens_way(policy):
         yield None
         return
     credentials = Credentials(parts.governed.keys, learn=parts.output.learn, note=parts.note)
@@ -105,13 +76,20 @@ async def open_way_out(parts: WayParts) -> AsyncIterator[WayOut | None]:
     first = EgressRules(policy)
     await credentials.load(first.injections)
     work = _work(parts, first, credentials, tls=session_tls(authority, parts.settings))
-    way = WayOut(
-        authority.certificate,
-        transparent_ports=transparent_ports(policy),
-        environment=credentials.variables(first.injections),
-    )
-    async with work.running(), parts.box.let_out(way, SessionOutside(work.proxy)):
-        yield way
+    async with (
+        work.running(),
+        session_models(parts, lambda: work.reload.held.box_models) as models,
+    ):
+        way = WayOut(
+            authority.certificate,
+            transparent_ports=transparent_ports(policy),
+            model_port=models.port if models else None,
+            environment=(models.environment if models else {})
+            | credentials.variables(first.injections),
+        )
+        outside = SessionOutside(work.proxy, models.endpoint if models else None)
+        async with parts.box.let_out(way, outside):
+            yield way
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,6 @@ from orchestrator.harness.wrap.seat import Seat
 from orchestrator.harness.wrap.watching import Watching
 from orchestrator.schema.codec import encode_usage
 from orchestrator.schema.event import LimitReached, Observer, RunStatus, SessionEnd
-from orchestrator.schema.message import Usage
 from orchestrator.workspace.commit_words import waiting_line
 
 SIGNALLED = 128
@@ -204,13 +203,14 @@ async def _wind_up(ground: Ground, outcome: _Outcome) -> RunEnd:
 
 def _end(ground: Ground, status: RunStatus, code: int) -> None:
     ground.record.note_end(status=status, exit_code=code)
+    used = ground.use.beside()
     ground.observe(
         SessionEnd(
             status=status,
             exit_code=code,
             turns=0,
-            usage=encode_usage(Usage()),
-            cost_usd=None,
+            usage=encode_usage(used.usage),
+            cost_usd=used.cost_usd if used.usage.total else None,
         )
     )
 

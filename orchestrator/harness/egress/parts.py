@@ -1,0 +1,41 @@
+"""What the way out of one session's box is put together from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from orchestrator.audit.log import AuditLog
+from orchestrator.config.paths import Paths
+from orchestrator.config.providers import ProviderSettings
+from orchestrator.config.settings import EgressSettings
+from orchestrator.dispatch.output import OutputFilter
+from orchestrator.harness.box_models.box_use import BoxUse
+from orchestrator.harness.egress.net import Net
+from orchestrator.harness.egress.running import RunningCalls
+from orchestrator.harness.governed import Governed
+from orchestrator.sandbox.driver import RunningBox
+from orchestrator.schema.ids import SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class WayParts:
+    """What a way out is put together from."""
+
+    governed: Governed
+    session: SessionId
+    box: RunningBox
+    audit: AuditLog
+    output: OutputFilter
+    observe: RunningCalls
+    note: Callable[[str], None]
+    """Tells the person something; the text is safe."""
+    paths: Paths
+    settings: EgressSettings = field(default_factory=EgressSettings)
+    providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    """Model servers of the user's own configuration."""
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    use: BoxUse = field(default_factory=BoxUse)
+    """Is told what the box uses of models."""
+    net: Net = field(default_factory=Net)
