@@ -24,6 +24,7 @@ from orchestrator.schema.event import (
     LimitReached,
     MessageDelta,
     MessageEnd,
+    ModelCallInBox,
     Retry,
     SessionStart,
     ToolEnd,
@@ -164,6 +165,9 @@ def _warning_line(event: Event) -> str:
     match event:
         case Egress() if event.effect == "deny":
             return _refused_line(event)
+        case ModelCallInBox() if event.effect == "deny":
+            asked = event.asked or event.path
+            return f"  model: refused {asked[:SHOWN_WORDS]} ({event.rule}): {event.reason}"
         case UnexpectedExec():
             return _unexpected_line(event)
         case Retry():

@@ -148,17 +148,8 @@ async def open_ground(
         await stack.enter_async_context(open_way_out(way))
         access = await stack.enter_async_context(joinable(record, room, output, paths=paths))
         await stack.enter_async_context(previewed(options.previews, access, front))
-        ground = Ground(
-            record.session,
-            governed,
-            record,
-            room,
-            history,
-            observe,
-            output,
-            access,
-            way.use,
-        )
+        last = (access, way.use)
+        ground = Ground(record.session, governed, record, room, history, observe, output, *last)
         observe(start_event(ground, model=model))
         yield ground
 

@@ -17,6 +17,7 @@ from orchestrator.schema.event import (
     LimitReached,
     MessageDelta,
     MessageEnd,
+    ModelCallInBox,
     Retry,
     SessionEnd,
     SessionStart,
@@ -284,3 +285,21 @@ def test_request_that_was_let_out_is_not_told():
 
 def test_refused_request_moves_no_cursor():
     assert not UNSAFE.search(shown(out("deny", path=EVIL, reason=EVIL, host=EVIL)).rstrip("\n"))
+
+
+def model_call(effect, **more):
+    facts = {"number": 1, "provider": "", "model": "", "asked": "gpt-nano", "path": "/v1/responses"}
+    result = {"status": None, "usage": {}, "estimated": False, "cost_usd": None}
+    sizes = {"bytes_up": 0, "bytes_down": 0, "duration_ms": 0.0}
+    told = {"effect": effect, "rule": "models.allow", "reason": "it is not allowed"}
+    return ModelCallInBox(**facts | result | sizes | told | more)
+
+
+def test_model_that_the_box_may_not_ask_is_told_with_its_rule():
+    """By the name that the program gave, or by the path where it gave none."""
+    assert (
+        shown(model_call("deny")) == "  model: refused gpt-nano (models.allow): it is not allowed\n"
+    )
+    assert "refused /v1/responses (" in shown(model_call("deny", asked=""))
+    assert shown(model_call("allow")) == ""
+    assert not UNSAFE.search(shown(model_call("deny", asked=EVIL, reason=EVIL)).rstrip("\n"))
