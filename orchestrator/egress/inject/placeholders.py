@@ -99,9 +99,11 @@ class Placeholders:
         self._values.clear()
 
     def _checked(self, reference: str) -> str:
-        value = self._value(reference)
-        if value is None:
-            raise InjectionRefused(f"the secret {reference} cannot be read on the host")
+        try:
+            value = self._value(reference)
+        except LookupError as error:
+            why = str(error.args[0]) if error.args else reference
+            raise InjectionRefused(f"a secret cannot be read on the host: {why}") from error
         if len(value) < MIN_LENGTH:
             raise InjectionRefused(
                 f"the secret {reference} is shorter than {MIN_LENGTH} characters, too short to be "
@@ -111,23 +113,27 @@ class Placeholders:
             raise InjectionRefused(f"the secret {reference} holds more than printable ASCII")
         return value
 
-    def _value(self, reference: str) -> str | None:
+    def _value(self, reference: str) -> str:
+        """Return a value, read at most once; LookupError."""
         if reference not in self._values:
-            try:
-                self._values[reference] = self._source.value(reference).strip()
-            except LookupError:
-                return None
+            self._values[reference] = self._source.value(reference).strip()
         return self._values[reference]
+
+    def _value_if_any(self, reference: str) -> str:
+        try:
+            return self._value(reference)
+        except LookupError:
+            return ""
 
     def _placeholder(self, reference: str) -> str:
         if reference not in self._placeholders:
-            value = self._value(reference) or ""
+            value = self._value_if_any(reference)
             self._placeholders[reference] = placeholder_for(value or "x" * _USUAL_LENGTH)
         return self._placeholders[reference]
 
     def _box_pair(self, reference: str) -> AwsKeys:
         if reference not in self._pairs:
-            real = parse_aws_keys(self._value(reference) or "")
+            real = parse_aws_keys(self._value_if_any(reference))
             long = real.id if real else "x" * 20
             # Always of the long-lived kind: the box needs no session token to sign with.
             identity = "AKIAGBX" + _random(
