@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 BACKLOG = 512
 
 
+class Arrival(NamedTuple):
+    """A connection that a program made; it may be broken again already."""
+
+    connection: socket.socket
+    here: tuple[str, int]
+    there: tuple[str, int]
+    """The program's end."""
+
+
 class Listener:
     """Gives each connection to ``on_arrival`` while its loop runs."""
 
@@ -20,11 +29,12 @@ class Listener:
         self,
         loop: SideLoop,
         address: tuple[str, int],
-        on_arrival: Callable[[socket.socket], None],
+        on_arrival: Callable[[Arrival], None],
     ) -> None:
         """Listen; OSError that names the port where it is taken."""
         self._loop = loop
         self._on_arrival = on_arrival
+        self._address = address
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
             # Connections of an earlier way out may still be ending there.
@@ -47,8 +57,11 @@ class Listener:
         if self._loop.paused:
             return
         try:
-            connection, _ = self._socket.accept()
+            connection, there = self._socket.accept()
         except OSError:
             # It may be gone again, or no descriptor free: then it waits for the next turn.
             return
-        self._on_arrival(connection)
+        try:
+            self._on_arrival(Arrival(connection, self._address, there))
+        except OSError:
+            connection.close()

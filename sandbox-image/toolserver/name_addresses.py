@@ -16,9 +16,10 @@ from listener import Listener
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from listener import Arrival
     from side_loop import SideLoop
 
-    OnArrival = Callable[[socket.socket, str, int], None]
+    OnArrival = Callable[[Arrival, str, int], None]
 
 FIRST, LAST = 0x7F40_0001, 0x7F7F_FFFE
 """127.64.0.1 to 127.127.255.254."""
@@ -72,8 +73,8 @@ class NameAddresses:
                 return None
         return (address, listeners) if listeners else None
 
-    def _arrival(self, name: str, port: int) -> Callable[[socket.socket], None]:
-        return lambda connection: self._on_arrival(connection, name, port)
+    def _arrival(self, name: str, port: int) -> Callable[[Arrival], None]:
+        return lambda arrival: self._on_arrival(arrival, name, port)
 
     def _forget_one(self) -> None:
         _, (_, listeners) = self._names.popitem(last=False)

@@ -21,11 +21,11 @@ from passed import Passed
 from side_loop import SideLoop
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable
 
     from config import Config
     from frames import Frame
+    from listener import Arrival
     from loop import Loop
     from name_server import Origin
 
@@ -156,23 +156,27 @@ class WayOut:
             self._on_variables()
 
     def _listen(self, door: str, port: int) -> None:
-        def arrived(connection: socket.socket) -> None:
-            self._leave(connection, {"door": door})
+        def arrived(arrival: Arrival) -> None:
+            self._leave(arrival, {"door": door})
 
         self._doors.append(Listener(self._arrivals, (LOOPBACK, port), arrived))
 
-    def _leave_for(self, connection: socket.socket, name: str, port: int) -> None:
-        self._leave(connection, {"door": "transparent", "host": name, "port": port})
+    def _leave_for(self, arrival: Arrival, name: str, port: int) -> None:
+        self._leave(arrival, {"door": "transparent", "host": name, "port": port})
 
-    def _leave(self, connection: socket.socket, told: dict[str, Any]) -> None:
+    def _leave(self, arrival: Arrival, told: dict[str, Any]) -> None:
         if self._link is None:
-            connection.close()
+            arrival.connection.close()
             return
-        told["caller"] = self._callers.find(connection.getsockname(), connection.getpeername())
+        told["caller"] = self._callers.find(arrival.here, arrival.there)
         stream = LeavingStream(self._bytes, self._link, self._new_number(), on_end=self._forget)
         self._open[stream.number] = stream
         window = WINDOW if len(self._open) <= MANY else SMALL_WINDOW
-        stream.leave(connection, told, window)
+        try:
+            stream.leave(arrival.connection, told, window)
+        except OSError:
+            self._forget(stream.number)
+            raise
         if len(self._open) >= self._most:
             self._arrivals.pause()
 

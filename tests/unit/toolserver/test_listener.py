@@ -25,7 +25,9 @@ def test_connections_are_given_on_until_it_is_closed():
         side.go_on()
         turn(loop)
     assert len(arrived) == 1
-    arrived[0].close()
+    [(connection, here, there)] = arrived
+    assert (here, there) == (("127.0.0.1", 0), connection.getpeername())
+    connection.close()
     listener.close()
     listener.close()
     with socket.socket() as tcp:
@@ -38,3 +40,20 @@ def test_port_that_is_taken_is_named():
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match=f"port {port}"):
             Listener(SideLoop(Loop()), ("127.0.0.1", port), print)
+
+
+def test_connection_that_breaks_at_once_is_dropped():
+    """Whatever fails with it, the next one is served."""
+    loop, arrived = Loop(), []
+
+    def on_arrival(arrival):
+        arrived.append(arrival)
+        raise OSError("broken already")
+
+    listener = Listener(SideLoop(loop), ("127.0.0.1", 0), on_arrival)
+    for _ in range(2):
+        with socket.create_connection(listener._socket.getsockname()):
+            turn(loop)
+    listener.close()
+
+    assert [arrival.connection.fileno() for arrival in arrived] == [-1, -1]

@@ -20,8 +20,8 @@ def turn(loop):
 def names(loop, *ports):
     arrived = []
 
-    def on_arrival(connection, name, port):
-        connection.close()
+    def on_arrival(arrival, name, port):
+        arrival.connection.close()
         arrived.append((name, port))
 
     return NameAddresses(SideLoop(loop), ports, on_arrival), arrived
