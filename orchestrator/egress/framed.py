@@ -6,11 +6,12 @@ follows it goes back to the stream unread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import anyio
 import h11
 
+from orchestrator.egress.chunks import ChunkCheck
 from orchestrator.egress.reader import ReadAhead
 from orchestrator.egress.seams import Headers
 from orchestrator.egress.strict import (
@@ -38,14 +39,18 @@ class Framed:
     parser: h11.Connection
     reader: ReadAhead
     headers: Headers = ()
-    _recent: bytes = field(default=b"", repr=False)
+    _chunks: ChunkCheck | None = None
 
-    def fed(self, data: bytes) -> Framed:
-        """Give the parser what came with the head, and return this."""
-        if data:
-            self._recent = data
-            self.parser.receive_data(data)
-        return self
+    def __post_init__(self) -> None:
+        """Look at a body in chunks more closely."""
+        if any(name.lower() == b"transfer-encoding" for name, _ in self.headers):
+            self._chunks = ChunkCheck()
+
+    def feed(self, data: bytes) -> None:
+        """Give the parser what came; MessageError for chunks that readers could see otherwise."""
+        if self._chunks is not None:
+            self._chunks.feed(data)
+        self.parser.receive_data(data)
 
     def event(self) -> h11.Event | None:
         """Return the next part of the body that is here already; None where more has to come.
@@ -59,7 +64,7 @@ class Framed:
         if event is h11.NEED_DATA:
             return None
         if isinstance(event, h11.EndOfMessage):
-            self._check_end(event)
+            self._end()
         if not isinstance(event, h11.Data | h11.EndOfMessage):
             raise MessageError("something other than a body follows the head")
         return event
@@ -67,29 +72,22 @@ class Framed:
     async def more(self) -> None:
         """Give the parser what comes next; BrokenOffError."""
         data = await self.reader.receive()
-        if data:
-            self._recent = self._recent[-4:] + data
-        elif not self._may_end:
+        if not data and not self._may_end:
             raise BrokenOffError(started=True)
-        self.parser.receive_data(data)
-
-    @property
-    def _chunked(self) -> bool:
-        return any(name.lower() == b"transfer-encoding" for name, _ in self.headers)
+        self.feed(data)
 
     @property
     def _may_end(self) -> bool:
         """Whether the end of the connection is the end of this body."""
         sized = any(name.lower() == b"content-length" for name, _ in self.headers)
-        return self.parser.our_role is h11.CLIENT and not sized and not self._chunked
+        return self.parser.our_role is h11.CLIENT and not sized and self._chunks is None
 
-    def _check_end(self, end: h11.EndOfMessage) -> None:
-        after = bytes(self.parser.trailing_data[0])
-        if self._chunked:
-            consumed = self._recent[: len(self._recent) - len(after)]
-            if not consumed.endswith(b"\r\n\r\n"):
-                raise MessageError("the last chunk ends with a bare CR or LF")
-            if self.parser.our_role is h11.SERVER and list(end.headers):
+    def _end(self) -> None:
+        chunks, after = self._chunks, bytes(self.parser.trailing_data[0])
+        if chunks is not None:
+            if not chunks.ended:
+                raise MessageError("the body's end is in doubt")
+            if chunks.trailers and self.parser.our_role is h11.SERVER:
                 raise MessageError("fields after the body (trailers) are not carried")
         self.reader.unread(after)
 
@@ -116,7 +114,10 @@ async def read_request(
     event = _parse(parser, head)
     if not isinstance(event, h11.Request):
         raise MessageError("no request")
-    return event, Framed(parser, reader, tuple(event.headers.raw_items())).fed(after)
+    framed = Framed(parser, reader, tuple(event.headers.raw_items()))
+    if after:
+        framed.feed(after)
+    return event, framed
 
 
 async def read_response(
@@ -143,7 +144,10 @@ async def read_response(
         return event, Framed(parser, reader, tuple(event.headers.raw_items()))
     if not isinstance(event, h11.Response):
         raise MessageError("no response")
-    return event, Framed(parser, reader, tuple(event.headers.raw_items())).fed(after)
+    framed = Framed(parser, reader, tuple(event.headers.raw_items()))
+    if after:
+        framed.feed(after)
+    return event, framed
 
 
 def _parse(parser: h11.Connection, head: bytes) -> object:
