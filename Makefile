@@ -71,8 +71,9 @@ bench: image local ## measure what the documents claim
 chaos: image ## strike at 200 sessions and count what is lost or left; ARGS=--own-engine as root
 	@$(BIN)/python -m tests.chaos $(ARGS)
 
-fuzz: setup ## put 200,000 random and mutated commands through the gate; ARGS=COUNT SEED
+fuzz: setup ## put 200,000 random inputs each through the gate and the proxy; ARGS=COUNT SEED
 	@$(BIN)/python -m tests.property.fuzz $(ARGS)
+	@$(BIN)/python -m tests.property.fuzz_egress $(ARGS)
 
 lock: setup ## write the hash locks anew; UPGRADE=1 takes the newest versions
 	@UPGRADE=$(UPGRADE) .ci/lock

@@ -48,6 +48,8 @@ def test_an_ordinary_request_passes(head):
         (request(b" GET / HTTP/1.1"), "request line"),
         (request(b"GET /\xc3\xa9 HTTP/1.1"), "request line"),
         (request(b"G(T / HTTP/1.1"), "request line"),
+        (request(b"get / HTTP/1.1"), "request line"),
+        (request(b"G%T / HTTP/1.1"), "request line"),
         (request(b"PRI * HTTP/1.1"), "HTTP/2"),
         (request(b"GET /\x00 HTTP/1.1"), "control"),
         (request(headers=b""), "Host"),
