@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from orchestrator.audit.files import ChainFile
 from orchestrator.audit.payload import REFERENCES, move_out, store_payload
 from orchestrator.audit.signer import Signer
 from orchestrator.errors import AuditError
-from orchestrator.schema.ids import SessionId, digest_of
+from orchestrator.schema.ids import Digest, SessionId, digest_of
 
 FORMAT_VERSION = 1
 
@@ -85,7 +85,7 @@ class AuditLog:
         file = ChainFile.create(path)
         try:
             log = cls(file, signer, session=session, head=None, clock=clock)
-            log._write(chain.GENESIS, bound)
+            log._write([(chain.GENESIS, bound)])
         except BaseException:
             file.abandon()
             raise
@@ -101,7 +101,7 @@ class AuditLog:
             head, torn = _take_up(file, session=session, signer=signer)
             log = cls(file, signer, session=session, head=head, clock=clock)
             body = {"interrupted": chain.interrupted_calls(head), **torn}
-            log._write(chain.RESUMED if head.closed else chain.RECOVERED, body)
+            log._write([(chain.RESUMED if head.closed else chain.RECOVERED, body)])
         except BaseException:
             file.close()
             raise
@@ -116,14 +116,22 @@ class AuditLog:
 
     def append(self, record_type: str, body: Mapping[str, Any]) -> int:
         """Return the record's seq when it is on disk; raises AuditUnavailable otherwise."""
-        if record_type in chain.OWN_TYPES or not _TYPE.fullmatch(record_type):
-            raise AuditError(f"audit type {record_type!r}: expected a free lower-case word")
-        small, payloads = move_out(plain_body(body))
+        return self.append_all([(record_type, body)])[0]
+
+    def append_all(self, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> list[int]:
+        """Return the seqs of records, in order, when all are on disk, for the price of one.
+
+        Raises as ``append`` does; then none of them is in the chain.
+        """
+        if not entries:
+            return []
+        small = [self._entry(record_type, body) for record_type, body in entries]
         with self._lock:
             self._file.require_open()
-            for digest, data in payloads.items():
-                store_payload(self._file.path, digest, data)
-            return self._write(record_type, small)
+            for _, _, payloads in small:
+                for digest, data in payloads.items():
+                    store_payload(self._file.path, digest, data)
+            return self._write([(record_type, body) for record_type, body, _ in small])
 
     def checkpoint_due(self) -> bool:
         """Sign the chain if records have waited for 5 s; say whether that was so."""
@@ -143,13 +151,24 @@ class AuditLog:
             finally:
                 self._file.close()
 
-    def _write(self, record_type: str, body: Mapping[str, Any]) -> int:
-        record = self._link(self._head, record_type, body)
-        records = [record]
-        if self._is_due(self._unsigned + 1):
-            records.append(self._checkpoint(advance(self._head, record), chain.CHECKPOINT))
+    def _entry(
+        self, record_type: str, body: Mapping[str, Any]
+    ) -> tuple[str, Mapping[str, Any], Mapping[Digest, bytes]]:
+        if record_type in chain.OWN_TYPES or not _TYPE.fullmatch(record_type):
+            raise AuditError(f"audit type {record_type!r}: expected a free lower-case word")
+        return (record_type, *move_out(plain_body(body)))
+
+    def _write(self, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> list[int]:
+        records: list[Record] = []
+        head = self._head
+        for record_type, body in entries:
+            records.append(self._link(head, record_type, body))
+            head = advance(head, records[-1])
+        seqs = [record.seq for record in records]
+        if head is not None and self._is_due(self._unsigned + len(records)):
+            records.append(self._checkpoint(head, chain.CHECKPOINT))
         self._put(records)
-        return record.seq
+        return seqs
 
     def _put(self, records: list[Record]) -> None:
         head = self._head
@@ -163,7 +182,7 @@ class AuditLog:
             self._unsigned_since = (
                 self._unsigned_since if self._unsigned else self._clock.monotonic()
             )
-            self._unsigned += 1
+            self._unsigned += len(records)
 
     def _is_due(self, unsigned: int) -> bool:
         if unsigned >= CHECKPOINT_RECORDS:

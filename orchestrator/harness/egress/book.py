@@ -1,29 +1,63 @@
 """The record of what would leave one session's box: decisions before they count, ends behind them.
 
 A decision is on disk when ``decided`` returns. Once a record cannot be written nothing is let out
-any more. Refusals that repeat are counted: a box in a loop must not fill the host's disk.
+any more. Whatever waits is written together, so that many requests at one time wait for the disk
+once. Refusals that repeat are counted: a box in a loop must not fill the host's disk.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import anyio
 from anyio import to_thread
 
-from orchestrator.dispatch.records import AuditSink
-from orchestrator.errors import AuditError
+from orchestrator.errors import AuditError, AuditUnavailable
 
 EACH_ALIKE = 3
 """Refusals of one kind that have a record each."""
 MOST_REFUSED = 5000
 """Different refusals that are told apart; the rest of them are counted together."""
+MOST_TOGETHER = 64
+"""Records that are written at one time."""
+LATER_S = 0.2
+"""How long a record that nobody waits for may wait itself, for one that takes it along."""
+
+OWN_WORDS = frozenset(
+    {
+        "announced",
+        "bytes_down",
+        "bytes_up",
+        "count",
+        "digest",
+        "door",
+        "duration_ms",
+        "effect",
+        "egress",
+        "generation",
+        "inspect",
+        "layer",
+        "port",
+        "rule",
+        "scheme",
+        "status",
+    }
+)
+"""Fields that hold words and numbers of ours: there is nothing in them to keep out."""
 
 Scrub = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
+class Chain(Protocol):
+    """The session's audit; raises AuditUnavailable when records cannot be written."""
+
+    def append_all(self, entries: Sequence[tuple[str, Mapping[str, Any]]], /) -> list[int]:
+        """Write records and return their numbers once all are on disk."""
+        ...
 
 
 @dataclass(slots=True)
@@ -34,31 +68,46 @@ class _Alike:
     written: int = 0
 
 
+@dataclass(slots=True)
+class _Entry:
+    """A record that waits to be written."""
+
+    kind: str
+    body: Mapping[str, Any]
+    done: anyio.Event = field(default_factory=anyio.Event)
+    seq: int = 0
+    failure: AuditError | None = None
+
+
 class EgressBook:
     """Writes to one session's chain."""
 
-    def __init__(self, audit: AuditSink, *, scrub: Scrub, on_failure: Callable[[], object]) -> None:
+    def __init__(self, audit: Chain, *, scrub: Scrub, on_failure: Callable[[], object]) -> None:
         """``scrub`` takes secrets out; ``on_failure`` hears, once, that there is no record any more."""
         self._audit = audit
         self._scrub = scrub
         self._on_failure = on_failure
         self._refused: dict[Any, _Alike] = {}
-        self._ends: deque[tuple[str, Mapping[str, Any]]] = deque()
+        self._waiting: deque[_Entry] = deque()
         self._more = anyio.Event()
-        self._closing = False
+        self._urgent = anyio.Event()
+        """Somebody waits for a record, or no more will come."""
+        self._open = False
         self.failed = False
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Write what is only noted, until the end of the block and whatever is left then."""
+        """Write until the end of the block, and whatever is left then."""
         async with anyio.create_task_group() as group:
-            group.start_soon(self._write_notes)
+            self._open = True
+            group.start_soon(self._keep_writing)
             try:
                 yield
             finally:
                 self._count_all()
-                self._closing = True
+                self._open = False
                 self._more.set()
+                self._urgent.set()
 
     async def decided(self, body: Mapping[str, Any]) -> int:
         """Return the record's number once it is on disk; AuditError where it cannot be."""
@@ -66,7 +115,14 @@ class EgressBook:
 
     async def write(self, kind: str, body: Mapping[str, Any]) -> int:
         """Return a record's number once it is on disk; AuditError where it cannot be."""
-        return await self._append(kind, body)
+        entry = self._put(kind, body)
+        self._urgent.set()
+        # It is written whatever becomes of who waits for it, so its number is worth a moment.
+        with anyio.CancelScope(shield=True):
+            await entry.done.wait()
+        if entry.failure is not None:
+            raise entry.failure
+        return entry.seq
 
     async def refused(self, kind: Any, body: Mapping[str, Any]) -> int | None:
         """Write a refusal, or count one that is like others of its ``kind``; None where counted."""
@@ -78,7 +134,7 @@ class EgressBook:
         alike.count += 1
         if alike.count <= EACH_ALIKE and kind != "others":
             alike.written = alike.count
-            seq = await self._append("egress", body)
+            seq = await self.write("egress", body)
             alike.first = alike.first or seq
             return seq
         if str(alike.count).strip("0") == "1":
@@ -87,8 +143,18 @@ class EgressBook:
 
     def note(self, kind: str, body: Mapping[str, Any]) -> None:
         """Write a record soon; for what is told and permits nothing."""
-        self._ends.append((kind, body))
-        self._more.set()
+        self._put(kind, body)
+
+    def _put(self, kind: str, body: Mapping[str, Any]) -> _Entry:
+        foreign = {key: value for key, value in body.items() if key not in OWN_WORDS}
+        entry = _Entry(kind, {**body, **self._scrub(foreign)})
+        if self.failed or not self._open:
+            entry.failure = AuditUnavailable("what leaves the box cannot be recorded any more")
+            entry.done.set()
+        else:
+            self._waiting.append(entry)
+            self._more.set()
+        return entry
 
     def _count_all(self) -> None:
         for alike in self._refused.values():
@@ -99,34 +165,35 @@ class EgressBook:
         alike.written = alike.count
         self.note("egress_again", {"egress": alike.first or None, "count": alike.count})
 
-    async def _write_notes(self) -> None:
+    async def _keep_writing(self) -> None:
         # Whatever ends the session, what passed until then is told.
         with anyio.CancelScope(shield=True):
-            while not (self._closing or self.failed):
-                await self._more.wait()
-                self._more = anyio.Event()
-                await self._drain()
-            await self._drain()
+            while self._open or self._waiting:
+                if not self._waiting:
+                    await self._more.wait()
+                if not self._urgent.is_set():
+                    with anyio.move_on_after(LATER_S):
+                        await self._urgent.wait()
+                self._more, self._urgent = anyio.Event(), anyio.Event()
+                while self._waiting:
+                    await self._write_some()
 
-    async def _drain(self) -> None:
-        while self._ends and not self.failed:
-            try:
-                await self._append(*self._ends.popleft())
-            except AuditError:
-                # Nobody waits for this one; everything is closed by ``on_failure``.
-                return
-
-    async def _append(self, kind: str, body: Mapping[str, Any]) -> int:
-        written = 0
+    async def _write_some(self) -> None:
+        count = min(len(self._waiting), MOST_TOGETHER)
+        entries = [self._waiting.popleft() for _ in range(count)]
         try:
-            with anyio.CancelScope(shield=True):
-                written = await to_thread.run_sync(
-                    lambda: self._audit.append(kind, self._scrub(body))
-                )
-        except AuditError:
+            if self.failed:
+                raise AuditUnavailable("what leaves the box cannot be recorded any more")
+            rows = [(entry.kind, entry.body) for entry in entries]
+            seqs = await to_thread.run_sync(self._audit.append_all, rows)
+            for entry, seq in zip(entries, seqs, strict=True):
+                entry.seq = seq
+        except AuditError as error:
+            for entry in entries:
+                entry.failure = error
             if not self.failed:
                 self.failed = True
-                self._more.set()
                 self._on_failure()
-            raise
-        return written
+        finally:
+            for entry in entries:
+                entry.done.set()

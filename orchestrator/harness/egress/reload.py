@@ -176,5 +176,6 @@ def _change(
 
 
 def _network_of(policy: EffectivePolicy) -> tuple[Any, ...]:
+    """Return what is taken over while a session runs; models are those that the box may ask."""
     rules = tuple((layer.name, layer.document.network) for layer in policy.layers)
     return (*rules, policy.box_models)

@@ -359,3 +359,25 @@ def test_log_without_record_has_no_head(path: Path, signer: Signer, clock: Turne
 
     with pytest.raises(AuditError, match="has no record yet"):
         _ = log.head
+
+
+def test_several_records_are_on_disk_together(create: Make, path: Path) -> None:
+    """In their order, each linked to the one before, and counted for the signature."""
+    log = create()
+    seqs = log.append_all([("egress", {"n": number}) for number in range(70)])
+
+    assert seqs == list(range(1, 71))
+    assert [record["body"]["n"] for record in records(path)[1:71]] == list(range(70))
+    assert types(path)[-1] == "checkpoint"
+    assert state(path) == "intact, open"
+
+
+def test_several_records_are_all_there_or_none(create: Make, path: Path) -> None:
+    log = create()
+    with pytest.raises(AuditError):
+        log.append_all([("egress", {}), ("genesis", {})])
+
+    assert types(path) == ["genesis"]
+    assert log.append_all([]) == []
+    log.append("egress", {})
+    assert state(path) == "intact, open"

@@ -31,9 +31,9 @@ class Listed:
     def __init__(self):
         self.records = []
 
-    def append(self, kind, body, /):
-        self.records.append((kind, dict(body)))
-        return len(self.records)
+    def append_all(self, entries, /):
+        self.records += [(kind, dict(body)) for kind, body in entries]
+        return [len(self.records)] * len(entries)
 
 
 class Scene:
@@ -99,9 +99,8 @@ class Scene:
         return self.rules.ruling(GET).verdict.decision.effect
 
     async def look(self):
-        await self.reload.look()
         async with self.book.running():
-            pass
+            await self.reload.look()
 
 
 @pytest.fixture
