@@ -17,7 +17,7 @@ from orchestrator.egress.refusals import Refusal, by_policy, by_rule, failed, ma
 from orchestrator.egress.seams import Admission, Headers
 from orchestrator.egress.strict import MessageError
 from orchestrator.egress.tunnel import Tunnel
-from orchestrator.schema.egress import EgressRequest
+from orchestrator.schema.egress import EgressRequest, Traffic
 
 CONNECT = b"CONNECT"
 
@@ -102,6 +102,8 @@ class Conversation:
         admission = await line.parts.gatekeeper.admit(request, line.caller)
         refusal = self._refused(admission, asked)
         if refusal is not None:
+            if admission.allowed:
+                line.parts.gatekeeper.passed(admission, Traffic(problem=refusal.text))
             await line.refuse(refusal, asked.headers, method=asked.method)
             return False
         return await self._exchange(admission, asked)

@@ -99,15 +99,16 @@ async def read_request(
 
     MessageError for what is no request in one meaning; TimeoutError where none comes.
     """
-    scan, found = HeadScan(), None
-    while found is None:
-        with anyio.fail_after(head_s if scan.started else keep_s):
+    scan = HeadScan()
+    with anyio.fail_after(keep_s):
+        piece = await reader.receive()
+    if not piece:
+        return None
+    with anyio.fail_after(head_s):
+        while (found := scan.feed(piece)) is None:
             piece = await reader.receive()
-        if not piece:
-            if scan.started:
+            if not piece:
                 raise BrokenOffError(started=True)
-            return None
-        found = scan.feed(piece)
     head, after = found
     check_request_head(head)
     parser = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD)

@@ -19,6 +19,9 @@ _HOP = frozenset(
 )
 """``alt-svc`` names another way to the same server, which would be no way through here."""
 
+_OURS = (b"proxy-", b"x-glovebox-")
+"""For and from the proxy itself: no server speaks to it or in its name."""
+
 _NEEDED = frozenset((b"host", b"content-length", b"content-type", b"authorization", b"expect"))
 """Not droppable by a Connection header: a request must not lose by it what it was judged by."""
 
@@ -38,7 +41,7 @@ def end_to_end(headers: Headers) -> Headers:
     return tuple(
         (name, value)
         for name, value in headers
-        if name.lower() not in dropped and not name.lower().startswith(b"proxy-")
+        if name.lower() not in dropped and not name.lower().startswith(_OURS)
     )
 
 

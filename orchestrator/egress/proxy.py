@@ -54,6 +54,7 @@ class Proxy:
             watch=watch,
         )
         self._scopes: set[anyio.CancelScope] = set()
+        self._pools: set[Pool] = set()
         self._closed = False
 
     async def serve(self, stream: ByteStream, incoming: Incoming) -> None:
@@ -86,6 +87,8 @@ class Proxy:
 
     def recheck(self) -> int:
         """End what new rules no longer let pass; return how many requests and tunnels that were."""
+        for pool in self._pools:
+            pool.forget()
         return self._live.recheck()
 
     def close(self) -> None:
@@ -108,9 +111,11 @@ class Proxy:
             door: Door = "transparent" if incoming.door == "transparent" else "http"
             line = Line(self._parts, reader, pool, door=door, caller=incoming.caller, life=life)
             tasks.start_soon(self._watch, reader, life, tasks.cancel_scope)
+            self._pools.add(pool)
             try:
                 await self._by_door(line, incoming)
             finally:
+                self._pools.discard(pool)
                 tasks.cancel_scope.cancel()
                 with anyio.CancelScope(shield=True):
                     await pool.close()

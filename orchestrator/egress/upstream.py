@@ -78,6 +78,12 @@ class Pool:
         self._all.discard(upstream)
         await upstream.reader.close()
 
+    def forget(self) -> None:
+        """Close, soon, what waits for another request: under other rules none of it is used."""
+        for upstream in self._idle:
+            self._tasks.start_soon(self.drop, upstream)
+        self._idle.clear()
+
     async def close(self) -> None:
         """Close all of them."""
         self._idle.clear()

@@ -309,3 +309,29 @@ def test_silence_and_new_rules_are_told_apart_from_an_end_in_order(problem, cut,
     refusal = anyio.run(run)
 
     assert (refusal and refusal.status) == status
+
+
+def test_what_waits_for_another_request_is_closed_with_new_rules():
+    async def act(stage):
+        box = stage.dial()
+        await box.send(GET)
+        far = await stage.dialer.accept()
+        await head_of(far)
+        await far.send(OK)
+        await head_of(box)
+        stage.proxy.recheck()
+        return await rest_of(far)
+
+    assert play(act) == b""
+
+
+def test_a_yes_that_cannot_be_carried_out_has_its_end_on_record():
+    async def act(stage):
+        box = stage.dial()
+        await box.send(SWITCH + b"Upgrade: tcp\r\n\r\n")
+        await rest_of(box)
+        return await stage.problems()
+
+    [problem] = play(act, Let(HOST, "http", upgrade=True))
+
+    assert "websocket" in problem

@@ -112,6 +112,26 @@ def test_a_message_that_breaks_off_is_no_message(data):
         reading(data, requests, 1000)
 
 
+def test_a_head_that_comes_in_drops_takes_no_longer_than_another():
+    async def run():
+        near, far = stream_pair()
+        reader = ReadAhead(near)
+
+        async def drip():
+            for byte in b"GET / HTTP/1.1\r\nX: " + b"a" * 1000:
+                await far.send(bytes([byte]))
+                await anyio.sleep(0.01)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(reader.run)
+            tasks.start_soon(drip)
+            with pytest.raises(TimeoutError):
+                await read_request(reader, keep_s=5, head_s=0.2)
+            tasks.cancel_scope.cancel()
+
+    anyio.run(run)
+
+
 def test_a_head_may_take_no_longer_than_it_may():
     async def run():
         near, _far = stream_pair()

@@ -12,6 +12,7 @@ def test_headers_of_one_hop_go_no_further():
         (b"Proxy-Authorization", b"Basic x"),
         (b"Proxy-Connection", b"keep-alive"),
         (b"Proxy-Anything", b"x"),
+        (b"X-Glovebox-Rule", b"fake"),
         (b"TE", b"trailers"),
         (b"Trailer", b"X"),
         (b"Transfer-Encoding", b"chunked"),
