@@ -35,6 +35,8 @@ TESTS = (
             "see_the_host",
             "touch_the_server",
             "reach_the_network",
+            "leave_beside_the_proxy",
+            "overrun_the_way_out",
             "become_another_user",
             "write_outside",
             "fork_bomb",
