@@ -19,6 +19,7 @@ from orchestrator.errors import ConfigError
 from orchestrator.model.anthropic_messages import AnthropicMessages
 from orchestrator.model.catalog import Target, is_loopback
 from orchestrator.model.client import ModelClient
+from orchestrator.model.gemini_key import count_models
 from orchestrator.model.openai_chat import OpenAIChat
 from orchestrator.model.openai_responses import OpenAIResponses
 from orchestrator.model.sdk_failure import Translator
@@ -125,6 +126,8 @@ async def open_adapter(target: Target, key: Secret | None) -> AsyncIterator[Mode
 
 async def check_key(target: Target, key: Secret | None) -> int:
     """Make the cheapest request that needs the key; return how many models it may use."""
+    if target.api == "gemini":
+        return await count_models(target, key)
     async with open_sdk(target, key) as (module, client):
         with Translator(module, target.info.provider, key).translating():
             page = await client.models.list()

@@ -36,7 +36,7 @@ KEY = Secret("sk-contract-0123456789")
 
 def target_of(api: ApiKind, address: str, **more: Any) -> Target:
     """Return a target at a server's address (without ``/v1``)."""
-    base = address if api == "anthropic" else f"{address}/v1"
+    base = f"{address}/v1" if api.startswith("openai") else address
     info = more.pop("info", ModelInfo("contract", "mock-model", 100_000, 4_096))
     return Target(info=info, api=api, base_url=base, key="contract", key_required=True, **more)
 

@@ -44,7 +44,7 @@ def counted(done: Relayed, prepared: Prepared | None) -> Counted:
         return NOTHING
     reported = done.meter.usage if done.meter else None
     if reported is not None and done.complete:
-        return Counted(reported, prepared.price.cost(reported))
+        return Counted(reported, _cost(reported, done, prepared))
     output = min(done.meter.output_estimate if done.meter else 0, prepared.output_most)
     if reported is None:
         usage = Usage(input=prepared.input_estimate, output=output)
@@ -55,4 +55,10 @@ def counted(done: Relayed, prepared: Prepared | None) -> Counted:
             reported.cache_read,
             reported.cache_write,
         )
-    return Counted(usage, prepared.price.cost(usage), estimated=True)
+    return Counted(usage, _cost(usage, done, prepared), estimated=True)
+
+
+def _cost(usage: Usage, done: Relayed, prepared: Prepared) -> float | None:
+    cost = prepared.price.cost(usage)
+    longer = done.meter.kept_longer if done.meter else 0
+    return None if cost is None else cost + prepared.price.kept_longer(longer)

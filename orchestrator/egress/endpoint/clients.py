@@ -13,6 +13,8 @@ from orchestrator.egress.endpoint.upstream import Upstream
 
 CONNECT_S = 10.0
 WRITE_S = 60.0
+WHOLE_S = 900.0
+"""Seconds that an answer may take which comes at once."""
 CONNECTIONS = 512
 KEPT = 32
 KEPT_S = 60.0
@@ -49,8 +51,10 @@ async def open_clients(context: ssl.SSLContext) -> AsyncIterator[Clients]:
         yield Clients(distant, direct)
 
 
-def timeouts(upstream: Upstream) -> dict[str, float | None]:
-    """Return a request's time-outs in the HTTP client's form; reading waits for the next bytes."""
-    return httpx2.Timeout(
-        upstream.idle_timeout_s, connect=CONNECT_S, write=WRITE_S, pool=CONNECT_S
-    ).as_dict()
+def timeouts(upstream: Upstream, *, streams: bool) -> dict[str, float | None]:
+    """Return a request's time-outs in the HTTP client's form; reading waits for the next bytes.
+
+    An answer that does not stream is silent until it is whole.
+    """
+    idle = upstream.idle_timeout_s if streams else max(upstream.idle_timeout_s, WHOLE_S)
+    return httpx2.Timeout(idle, connect=CONNECT_S, write=WRITE_S, pool=CONNECT_S).as_dict()

@@ -20,7 +20,9 @@ MAX_HELD = 128 * 1024 * 1024
 HEAD_S = 600.0
 """Seconds that a client may keep a connection without a request."""
 BODY_S = 60.0
-"""Seconds between two pieces of a body, and for a client to take a piece of an answer."""
+"""Seconds between two pieces of a body."""
+SEND_S = 300.0
+"""Seconds for a client to take a piece of an answer: it may stand still for a while."""
 _AHEAD = 64 * 1024
 """Bytes of a next request that are taken while the answer is still under way."""
 
@@ -46,10 +48,6 @@ class Head:
     def query(self) -> str:
         """What follows the question mark."""
         return self.target.partition("?")[2]
-
-    def get(self, name: str) -> str:
-        """Return a header's value, of several the first; empty without."""
-        return next((value for known, value in self.headers if known == name), "")
 
 
 class Intake:
@@ -183,7 +181,7 @@ class ClientConnection:
         try:
             data = self._http.send(event)
             if data:
-                with anyio.fail_after(BODY_S):
+                with anyio.fail_after(SEND_S):
                     await self._stream.send(data)
         except h11.LocalProtocolError as error:
             raise ClientGoneError from error

@@ -72,7 +72,7 @@ async def _rows(
         "GET",
         upstream.url(route, _WHOLE[route.shape]),
         headers=headers,
-        extensions={"timeout": timeouts(upstream)},
+        extensions={"timeout": timeouts(upstream, streams=True)},
     )
     raw = b""
     try:

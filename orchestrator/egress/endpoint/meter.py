@@ -5,7 +5,13 @@ from __future__ import annotations
 import json
 
 from orchestrator.egress.endpoint.routes import Shape
-from orchestrator.egress.endpoint.usage import Counts, counts_in, merge_counts, usage_of
+from orchestrator.egress.endpoint.usage import (
+    Counts,
+    counts_in,
+    kept_longer,
+    merge_counts,
+    usage_of,
+)
 from orchestrator.schema.message import Usage
 
 _MAX_LINE = 8 * 1024 * 1024
@@ -49,6 +55,11 @@ class Meter:
     def usage(self) -> Usage | None:
         """What the provider reported so far; None: nothing."""
         return usage_of(self._counts, self._shape) if self._counts else None
+
+    @property
+    def kept_longer(self) -> int:
+        """Tokens that were written to a cache for an hour."""
+        return kept_longer(self._counts)
 
     @property
     def output_estimate(self) -> int:

@@ -37,6 +37,7 @@ class Prepared:
     input_estimate: int
     output_most: int
     changes: tuple[str, ...]
+    streams: bool
 
 
 def prepare(
@@ -69,6 +70,7 @@ def prepare(
         input_estimate=prompt,
         output_most=output,
         changes=tuple(changes),
+        streams=changed.streams,
     )
 
 

@@ -35,6 +35,8 @@ class Order:
     headers: Sequence[tuple[str, str]]
     content: bytes
     echoes: Echoes
+    streams: bool = False
+    """The answer comes in pieces."""
 
 
 @dataclass(slots=True)
@@ -83,7 +85,7 @@ async def _pass(
         order.url,
         headers=list(order.headers),
         content=order.content,
-        extensions={"timeout": timeouts(order.upstream)},
+        extensions={"timeout": timeouts(order.upstream, streams=order.streams)},
     )
     done.sent = True
     response = await client.send(request, stream=True)
@@ -97,7 +99,7 @@ async def _pass(
                 f"({response.status_code}); no key follows. Its base URL is to be mended on the host",
             )
             return
-        events = response.headers.get("content-type", "").startswith("text/event-stream")
+        events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
         done.meter = Meter(order.shape, events=events)
         await connection.start(response.status_code, _scrubbed(response, order.echoes))
         await _pour(response, connection, order.echoes, done)

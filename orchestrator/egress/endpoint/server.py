@@ -192,6 +192,7 @@ class ModelEndpoint:
             if hold is not None:
                 await self._budget.settle(hold, *counted(Relayed(), ready).settled)
             raise
+        order = replace(order, streams=ready.streams)
         await self._relayed(connection, order, call, request, prepared=ready, hold=hold)
 
     async def _relayed(

@@ -34,6 +34,12 @@ def usage_of(counts: Counts, shape: Shape) -> Usage:
     return _FORMS[shape](counts)
 
 
+def kept_longer(counts: Counts) -> int:
+    """Return how many tokens were written to a cache for an hour, which costs more."""
+    detail = counts.get("cache_creation")
+    return _count(detail, "ephemeral_1h_input_tokens") if isinstance(detail, Mapping) else 0
+
+
 def _anthropic(counts: Counts) -> Usage:
     return Usage(
         input=_count(counts, "input_tokens"),

@@ -117,6 +117,7 @@ def price_of(target: Target, key: Secret | None) -> Price:
         info.cache_read_price,
         info.cache_write_price,
         max_output=info.max_output,
+        window=info.context_window,
     )
     if key is None and not target.key_required and not price.known:
         return Price(FREE.input, FREE.output, max_output=info.max_output)

@@ -20,6 +20,10 @@ from orchestrator.schema.event import ErrorRaised, ModelCallInBox, Observer
 EACH_ALIKE = 3
 """Refusals of one kind that have a record each; then every tenth, hundredth and so on has."""
 
+MOST_KINDS = 2000
+"""Refusals that are told apart by rule and name; the rest are counted together."""
+OTHERS = ("", "")
+
 Scrub = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
@@ -39,6 +43,8 @@ class ModelCallDesk:
         body = self._scrub(called_body(call))
         if call.effect == "deny":
             kind = (call.rule, call.asked)
+            if kind not in self._refused and len(self._refused) >= MOST_KINDS:
+                kind = OTHERS
             self._refused[kind] += 1
             count = self._refused[kind]
             if count > EACH_ALIKE and str(count).strip("0") != "1":

@@ -44,8 +44,13 @@ def test_key_is_tried_with_one_get(api: ApiKind) -> None:
 
 def test_gemini_is_for_the_box_alone() -> None:
     """The loop has no adapter for it, and says so before anything is sent."""
+
+    async def open_it() -> None:
+        async with open_adapter(target_of("gemini", "http://127.0.0.1:1"), KEY):
+            pass
+
     with pytest.raises(ConfigError, match="serves programs in the box, not the loop"):
-        anyio.run(check_key, target_of("gemini", "http://127.0.0.1:1"), KEY)
+        anyio.run(open_it)
 
 
 def test_wrong_key_is_told() -> None:

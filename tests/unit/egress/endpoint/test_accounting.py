@@ -1,5 +1,7 @@
 """What a call used."""
 
+import pytest
+
 from orchestrator.egress.endpoint.accounting import NOTHING, counted
 from orchestrator.egress.endpoint.meter import Meter
 from orchestrator.egress.endpoint.prepare import prepare
@@ -31,6 +33,17 @@ def test_what_the_provider_reported_counts():
 
     assert (found.usage, found.estimated) == (Usage(5, 6), False)
     assert found.cost_usd == 65e-6
+
+
+def test_cache_for_an_hour_is_counted_dearer():
+    """As the vendor bills it."""
+    meter = metered(
+        b'data: {"usage":{"input_tokens":0,"output_tokens":0,"cache_creation_input_tokens":100,'
+        b'"cache_creation":{"ephemeral_1h_input_tokens":100}}}\n'
+    )
+    found = counted(Relayed(sent=True, status=200, meter=meter, complete=True), READY)
+
+    assert found.cost_usd == pytest.approx(200e-6)
 
 
 def test_answer_that_broke_off_is_counted_by_what_had_passed():

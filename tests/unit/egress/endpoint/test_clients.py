@@ -6,7 +6,7 @@ import anyio
 import httpx2
 import pytest
 
-from orchestrator.egress.endpoint.clients import open_clients, timeouts
+from orchestrator.egress.endpoint.clients import WHOLE_S, open_clients, timeouts
 from tests.support.endpoints import provider
 from tests.support.model_server import Reply, serving
 
@@ -18,7 +18,8 @@ def test_own_servers_are_asked_directly():
         upstream = provider("p", address, "openai-chat", idle_timeout_s=7)
         async with open_clients(ssl.create_default_context()) as clients:
             assert clients.of(upstream) is clients.direct
-            assert timeouts(upstream)["read"] == 7
+            assert timeouts(upstream, streams=True)["read"] == 7
+            assert timeouts(upstream, streams=False)["read"] == WHOLE_S
             return await clients.of(upstream).get(address)
 
     with serving(Reply(body={})) as server:

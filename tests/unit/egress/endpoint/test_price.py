@@ -27,6 +27,20 @@ def test_without_a_price_there_is_no_cost():
     assert FREE.cost(USAGE) == 0
 
 
+def test_prompt_beyond_the_window_costs_twice():
+    """The table's prices hold up to there; rather too much than too little."""
+    price = Price(1, 2, window=1_500_000)
+
+    assert price.cost(Usage(1_000_000, 0, 500_000)) == pytest.approx(1.5)
+    assert price.cost(Usage(1_000_000, 0, 500_001)) == pytest.approx(3.0)
+
+
+def test_cache_that_is_kept_for_an_hour_costs_twice_the_input():
+    """Beside what writing to it costs anyway."""
+    assert Price(1, 2, 0.1, 1.25).kept_longer(1_000_000) == pytest.approx(0.75)
+    assert Price().kept_longer(5) == 0
+
+
 def test_most_that_a_call_may_cost_counts_the_dearer_input():
     """Writing to a cache costs more than plain input."""
     assert Price(1, 2, 0.1, 1.25).at_most(1_000_000, 1_000_000) == pytest.approx(3.25)

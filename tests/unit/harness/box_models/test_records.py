@@ -5,7 +5,7 @@ import pytest
 
 from orchestrator.egress.endpoint.model_call import CallOutcome, ModelCall
 from orchestrator.errors import AuditUnavailable
-from orchestrator.harness.box_models.records import ModelCallDesk
+from orchestrator.harness.box_models.records import MOST_KINDS, ModelCallDesk
 from orchestrator.schema.egress import Caller
 from orchestrator.schema.event import ErrorRaised, ModelCallInBox
 from orchestrator.schema.ids import digest_of
@@ -87,6 +87,22 @@ def test_refusals_that_repeat_are_counted():
     assert len(scene.events) == 6
     assert {event.reason for event in scene.events} == {"***"}
     assert "sk-1" not in str(scene.chain.records)
+
+
+def test_names_without_end_are_counted_together():
+    """A program that makes up names fills neither disk nor memory."""
+
+    async def run():
+        scene = Scene()
+        for number in range(MOST_KINDS + 500):
+            name = f"made-up-{number}"
+            refused = ModelCall(number, "POST", "/x", 0, None, None, asked=name, effect="deny")
+            await scene.desk.begin(refused)
+        return scene
+
+    scene = anyio.run(run)
+    assert len(scene.chain.records) == MOST_KINDS + 5
+    assert len(scene.desk._refused) == MOST_KINDS + 1
 
 
 def test_without_a_record_no_call_begins_and_a_lost_end_is_told():
