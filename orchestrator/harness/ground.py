@@ -40,7 +40,8 @@ from orchestrator.harness.history import TurnHistory, open_history
 from orchestrator.harness.joining import joinable, previewed
 from orchestrator.harness.luggage import check_environment
 from orchestrator.harness.options import RunOptions
-from orchestrator.harness.packages.taking import take_steps
+from orchestrator.harness.packages.opening import package_hosts
+from orchestrator.harness.packages.taking import Taking
 from orchestrator.harness.person import PersonalAccess
 from orchestrator.harness.pool.beginning import begin_pool
 from orchestrator.harness.pool.claim import Claimant
@@ -110,7 +111,7 @@ async def open_ground(
     the host's own network.
     """
     options, policy = governed.options, governed.policy
-    await take_steps(governed, paths, note=front.note)
+    await take_steps(governed, settings, paths, front=front, net=net)
     async with AsyncExitStack() as stack:
         claimant = Claimant(options, policy, paths=paths, environ=os.environ, note=front.note)
         claim = await stack.enter_async_context(claimant.claimed())
@@ -144,6 +145,7 @@ async def open_ground(
             settings=settings.egress,
             providers=settings.providers,
             net=net or Net(),
+            packages=await package_hosts(governed, room.ran, paths=paths, note=front.note),
         )
         await stack.enter_async_context(open_way_out(way))
         access = await stack.enter_async_context(joinable(record, room, output, paths=paths))
@@ -152,6 +154,15 @@ async def open_ground(
         ground = Ground(record.session, governed, record, room, history, observe, output, *last)
         observe(start_event(ground, model=model))
         yield ground
+
+
+async def take_steps(
+    governed: Governed, settings: Settings, paths: Paths, *, front: FrontDoor, net: Net | None
+) -> None:
+    """Take the policy's steps on the session's image, where they were not taken yet."""
+    output = output_filter(governed.options, governed.keys)
+    taking = Taking(governed, output, paths, front.note, settings.egress, net=net or Net())
+    await taking.take()
 
 
 @asynccontextmanager

@@ -61,6 +61,11 @@ class Room:
     found: ChangeSet | None = None
     """What the box changed, once it has ended."""
 
+    @property
+    def ran(self) -> Digest:
+        """The image that the box really runs from."""
+        return Digest(self.posture.facts["image_digest"])
+
     async def settle(self, closing: Closing) -> list[dict[str, Any]] | None:
         """End the box and return what it changed, one row a change; nothing changed is dropped.
 

@@ -20,11 +20,13 @@ from orchestrator.harness.ground import (
     begin_record,
     output_filter,
     signed_in_time,
+    take_steps,
     tell_warnings,
     told_closing,
 )
 from orchestrator.harness.joining import joinable
 from orchestrator.harness.options import NO_MODEL, RunOptions
+from orchestrator.harness.packages.opening import package_hosts
 from orchestrator.harness.person import PersonalAccess
 from orchestrator.harness.record import Record, open_record
 from orchestrator.harness.room import Room, open_room
@@ -73,6 +75,7 @@ async def open_shell(
     governed = await govern(options, ApprovalsSettings(), paths, front=front)
     options, policy, project = governed.options, governed.policy, governed.project
     output = output_filter(options, governed.keys)
+    await take_steps(governed, settings, paths, front=front, net=net)
     async with AsyncExitStack() as stack:
         record = stack.enter_context(open_record(options, paths))
         closing = stack.enter_context(told_closing(record, front.note))
@@ -103,6 +106,7 @@ async def open_shell(
             settings=settings.egress,
             providers=settings.providers,
             net=net or Net(),
+            packages=await package_hosts(governed, room.ran, paths=paths, note=front.note),
         )
         await stack.enter_async_context(open_way_out(way))
         access = await stack.enter_async_context(joinable(record, room, output, paths=paths))

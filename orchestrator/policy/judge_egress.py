@@ -9,7 +9,7 @@ from orchestrator.policy.addresses import check_address
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.egress_floor import near_refusal, refusal, shape_refusal
 from orchestrator.policy.egress_terms import injections_of
-from orchestrator.policy.egress_votes import HINT, EgressVotes
+from orchestrator.policy.egress_votes import DEFAULT, HINT, EgressVotes
 from orchestrator.policy.git_push import announced_push
 from orchestrator.policy.hosts import is_address
 from orchestrator.policy.network_match import (
@@ -26,7 +26,7 @@ from orchestrator.schema.egress import (
     Scheme,
     Terms,
 )
-from orchestrator.schema.packages import Packages
+from orchestrator.schema.packages import READING, Packages
 
 _SCHEMES: tuple[Scheme, ...] = ("https", "http", "tcp")
 """What a tunnel is for, the most careful first."""
@@ -86,6 +86,24 @@ class EgressRules:
             return layer
         return replace(layer, rules=(*layer.rules, package_rule(layer, client, request)))
 
+    def _told(self, decision: Decision, request: EgressRequest) -> Decision:
+        """Return a refusal that is nobody's rule with what package clients may do at that server."""
+        if decision.effect != "deny" or decision.rule != DEFAULT or self._packages is None:
+            return decision
+        wanted = [client for layer in self._layers for client in layer.packages]
+        client = self._packages.ecosystem(replace(request, method=None, target=""), wanted)
+        if client is None:
+            return decision
+        if request.method in READING and self._packages.ecosystem(request, wanted) is not None:
+            return decision
+        if request.method not in READING:
+            reason = f"packages of {client} are fetched with GET and HEAD alone"
+            hint = "publishing, audits and the like need a network rule of their own"
+        else:
+            reason = f"{client} has no reason to fetch this: its index named no such file here"
+            hint = "let the client itself fetch the index's page first, in this session"
+        return replace(decision, rule=f"packages:{client}", reason=reason, hint=hint)
+
     def _judge(self, request: EgressRequest) -> tuple[Decision, Terms]:
         refused = shape_refusal(request)
         if refused is not None:
@@ -102,6 +120,7 @@ class EgressRules:
             decision, terms = votes.on_tunnel()
         else:
             decision, terms = votes.on_request(request.method)
+            decision = self._told(decision, request)
             push = announced_push(request)
             if decision.effect != "deny" and push is not None:
                 pushing = self._judge(push)[0]

@@ -11,6 +11,7 @@ from orchestrator.config.paths import Paths
 from orchestrator.config.providers import ProviderSettings
 from orchestrator.config.settings import EgressSettings
 from orchestrator.dispatch.output import OutputFilter
+from orchestrator.egress.packages.hosts import PackageHosts
 from orchestrator.harness.box_models.box_use import BoxUse
 from orchestrator.harness.egress.net import Net
 from orchestrator.harness.egress.running import RunningCalls
@@ -39,3 +40,5 @@ class WayParts:
     use: BoxUse = field(default_factory=BoxUse)
     """Is told what the box uses of models."""
     net: Net = field(default_factory=Net)
+    packages: PackageHosts = field(default_factory=PackageHosts)
+    """Where the package clients of the box's image fetch from."""

@@ -14,6 +14,7 @@ import anyio
 
 from orchestrator.confirmation.gate import Question
 from orchestrator.dispatch.questions import Questions
+from orchestrator.egress.packages.hosts import PackageHosts
 from orchestrator.egress.proxy import Proxy
 from orchestrator.egress.session_tls import SessionTls
 from orchestrator.egress.tls.authority import Authority
@@ -26,6 +27,7 @@ from orchestrator.harness.egress.gatekeeper import EgressGatekeeper
 from orchestrator.harness.egress.in_force import Rules, RulesInForce
 from orchestrator.harness.egress.models import session_models
 from orchestrator.harness.egress.outside import SessionOutside
+from orchestrator.harness.egress.package_notes import package_watch
 from orchestrator.harness.egress.parts import WayParts
 from orchestrator.harness.egress.question import egress_question
 from orchestrator.harness.egress.reload import NetworkReload, PolicySource
@@ -73,7 +75,7 @@ async def open_way_out(parts: WayParts) -> AsyncIterator[WayOut | None]:
         return
     credentials = Credentials(parts.governed.keys, learn=parts.output.learn, note=parts.note)
     authority = Authority(parts.session)
-    first = EgressRules(policy)
+    first = EgressRules(policy, parts.packages)
     await credentials.load(first.injections)
     work = _work(parts, first, credentials, tls=session_tls(authority, parts.settings))
     async with (
@@ -135,12 +137,13 @@ def _work(parts: WayParts, first: Rules, credentials: Credentials, *, tls: Sessi
             parts.net.dialer,
             tls=tls,
             injector=credentials.injector,
+            watch=package_watch(parts, book),
         )
     )
     reload = NetworkReload(
         source=PolicySource.of(parts.governed.options, parts.paths, policy),
         rules=rules,
-        build=lambda fresh: _rules(fresh, credentials),
+        build=lambda fresh: _rules(fresh, credentials, parts.packages),
         book=book,
         changed=PolicyFiles(parts.governed.options, parts.paths).changed,
         lapsed=gatekeeper.lapsed,
@@ -152,9 +155,11 @@ def _work(parts: WayParts, first: Rules, credentials: Credentials, *, tls: Sessi
     return _Work(book, asker, proxies[0], reload)
 
 
-async def _rules(policy: EffectivePolicy, credentials: Credentials) -> Rules:
+async def _rules(
+    policy: EffectivePolicy, credentials: Credentials, packages: PackageHosts
+) -> Rules:
     """Return a policy's rules, with the secrets that they name read."""
-    rules = EgressRules(policy)
+    rules = EgressRules(policy, packages)
     await credentials.load(rules.injections)
     return rules
 

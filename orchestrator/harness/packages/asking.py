@@ -58,6 +58,7 @@ async def find_packages(
     image: tuple[str, Digest],
     ids: tuple[int, int],
     paths: Paths,
+    runtime: str | None = None,
 ) -> FoundPackages:
     """Return what the image's clients name; asks in a box only for what is not known yet.
 
@@ -68,24 +69,29 @@ async def find_packages(
     answers = store.read(wanted)
     missing = [name for name in wanted if name not in answers]
     if missing:
-        found = await _ask(missing, lifecycle, image=image[0], ids=ids)
+        spec = _spec(image[0], ids, runtime)
+        found = await _ask(missing, lifecycle, spec)
         store.keep(found)
         answers |= found
     problems = {name: answer.problem for name, answer in answers.items() if answer.problem}
     return FoundPackages(places_in(answers), problems)
 
 
-async def _ask(
-    wanted: Collection[Ecosystem], lifecycle: Lifecycle, *, image: str, ids: tuple[int, int]
-) -> dict[Ecosystem, ClientAnswer]:
-    spec = BoxSpec(
+def _spec(image: str, ids: tuple[int, int], runtime: str | None) -> BoxSpec:
+    return BoxSpec(
         session=SessionId(secrets.token_hex(6)),
         image=image,
         uid=ids[0],
         gid=ids[1],
         workdir=WORKDIR,
         mounts=(Mount("tmpfs", "", WORKDIR, size=_WORKSPACE),),
+        runtime=runtime,
     )
+
+
+async def _ask(
+    wanted: Collection[Ecosystem], lifecycle: Lifecycle, spec: BoxSpec
+) -> dict[Ecosystem, ClientAnswer]:
     try:
         box = await lifecycle.start(spec)
         return await ask_clients(wanted, box)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from anyio import to_thread
 
@@ -42,7 +42,7 @@ from orchestrator.sandbox.driver import Lifecycle
 from orchestrator.sandbox.engine_ways import seccomp_option
 from orchestrator.sandbox.preparer import Preparer, preparing
 from orchestrator.sandbox.preparer_spec import PreparerSpec
-from orchestrator.sandbox.way_environment import way_environment
+from orchestrator.schema.event import Observer, ToolEnd, ToolStart
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.schema.way_out import WayOut
@@ -64,6 +64,18 @@ class Preparation:
     paths: Paths
     note: Callable[[str], None]
     relay: Relay | None = None
+    observe: Observer = field(default=lambda _: None)
+    """Hears which step runs, as of a call."""
+
+    async def is_done(self, named: str) -> bool:
+        """Say whether the image is there, or policy has no steps."""
+        of = await to_thread.run_sync(image_digest, self.engine, named)
+        name = prepared_name(self.policy, of)
+        return await to_thread.run_sync(present_image, self.engine, name) is not None
+
+    def through(self, relay: Relay) -> Preparation:
+        """Return the same with a network: what the relay leads out."""
+        return replace(self, relay=relay)
 
     async def image(self, named: str) -> str:
         """Return the image with the steps taken; the named one where policy has none.
@@ -107,9 +119,16 @@ class Preparation:
             environment: Mapping[str, str] = PLAIN_ENVIRONMENT
             if way is not None:
                 await self._run(Step("trust the proxy", TRUST), preparer, trust_environment(way))
-                environment = {**environment, **step_environment(), **way_environment(way, {})}
+                environment = {**environment, **step_environment(way)}
             audit.append("prepare_step", {"step": number, "command": step.command})
+            call = f"prepare-{number}"
+            self.observe(ToolStart(call=call, name="prepare", arguments={"command": step.what}))
             await self._run(step, preparer, environment)
+            self.observe(
+                ToolEnd(
+                    call=call, name="prepare", is_error=False, output="", details={}, duration_ms=0
+                )
+            )
 
     async def _run(self, step: Step, preparer: Preparer, environment: Mapping[str, str]) -> None:
         try:

@@ -10,8 +10,10 @@ from typing import Any
 
 import rfc8785
 
+from orchestrator.engine.trust_files import BUNDLE
 from orchestrator.errors import ConfigError
 from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.sandbox.way_environment import way_environment
 from orchestrator.schema.ids import Digest, digest_of
 from orchestrator.schema.way_out import WayOut
 
@@ -45,15 +47,6 @@ cat authority.pem >> bundle.pem
 echo 'Acquire::https::CAInfo "{FOLDER}/bundle.pem";' > apt.conf
 """
 """Before each step, since a step may be what brings the image's own store."""
-
-_BUNDLES = (
-    "SSL_CERT_FILE",
-    "REQUESTS_CA_BUNDLE",
-    "PIP_CERT",
-    "CURL_CA_BUNDLE",
-    "GIT_SSL_CAINFO",
-    "CARGO_HTTP_CAINFO",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +108,15 @@ def trust_environment(way: WayOut) -> dict[str, str]:
     return {"GLOVEBOX_AUTHORITY": way.certificates.strip()}
 
 
-def step_environment() -> dict[str, str]:
-    """Return the variables by which clients find what ``TRUST`` put down."""
+def step_environment(way: WayOut) -> dict[str, str]:
+    """Return what commands of a box are told, with the authorities where ``TRUST`` put them.
+
+    Java is told nothing: a step's image has no store of the session's for it.
+    """
+    told = way_environment(way, {"JAVA_TOOL_OPTIONS": ""})
     bundle = f"{FOLDER}/bundle.pem"
-    return {
-        **dict.fromkeys(_BUNDLES, bundle),
-        "NODE_EXTRA_CA_CERTS": f"{FOLDER}/authority.pem",
-        "APT_CONFIG": f"{FOLDER}/apt.conf",
-    }
+    moved = {name: bundle if value == BUNDLE else value for name, value in told.items()}
+    return {**moved, "APT_CONFIG": f"{FOLDER}/apt.conf"}
 
 
 PLAIN_ENVIRONMENT = {"DEBIAN_FRONTEND": "noninteractive", "HOME": "/root"}

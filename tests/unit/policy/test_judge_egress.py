@@ -318,7 +318,8 @@ class Mirror:
 
     def ecosystem(self, asked, wanted):
         below = asked.method is None or asked.path.startswith("/simple/")
-        here = (asked.host, asked.port) in {("pip", 443), ("pip", 0)} and asked.scheme == "https"
+        host = asked.host.removesuffix(".example")
+        here = (host, asked.port) in {("pip", 443), ("pip", 0)} and asked.scheme == "https"
         return "pip" if here and below and "pip" in wanted else None
 
 
@@ -341,11 +342,34 @@ def test_a_package_client_reads_from_its_own_hosts(load, text, effect):
     verdict = EgressRules(policy, Mirror()).judge(request(text))
 
     assert verdict.decision.effect == effect
-    assert (verdict.decision.rule == "packages:pip") == (effect == "allow")
+    at_its_server = text.startswith("POST") or effect == "allow"
+    assert (verdict.decision.rule == "packages:pip") == at_its_server
     assert verdict.terms.inspect == (text == "CONNECT pip:443")
     assert verdict.terms.private == (
         ("10.0.0.0/8",) if effect == "allow" and "LOOKUP" not in text else ()
     )
+
+
+def test_a_refusal_at_a_package_host_says_what_may_be_fetched_there(load):
+    """Where no rule speaks of it; a layer that shuts the host keeps its own word."""
+    rules = EgressRules(load(p="network: {default: deny, packages: [pip]}"), Mirror())
+    shut = EgressRules(
+        load(p="network: {default: deny, packages: [pip]}", user="network: {default: deny}"),
+        Mirror(),
+    )
+
+    assert (
+        "GET and HEAD alone"
+        in rules.judge(request("POST https://pip.example/simple/")).decision.reason
+    )
+    assert (
+        "named no such file"
+        in rules.judge(request("GET https://pip.example/other")).decision.reason
+    )
+    assert (
+        "no rule matches" in shut.judge(request("GET https://pip.example/simple/")).decision.reason
+    )
+    assert "no rule matches" in rules.judge(request("POST https://npm.example/x")).decision.reason
 
 
 @pytest.mark.parametrize(

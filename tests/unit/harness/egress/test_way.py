@@ -13,6 +13,7 @@ from orchestrator.config.paths import Paths
 from orchestrator.config.settings import ApprovalsSettings
 from orchestrator.confirmation.answers import ScriptedConfirmer
 from orchestrator.dispatch.output import OutputFilter
+from orchestrator.egress.packages.hosts import PackageHosts
 from orchestrator.harness.desk import open_desk
 from orchestrator.harness.egress.parts import WayParts
 from orchestrator.harness.egress.running import RunningCalls
@@ -62,7 +63,7 @@ class Opened:
 
 
 @asynccontextmanager
-async def way(root, network, net, *answers, models=None, providers=None):
+async def way(root, network, net, *answers, models=None, providers=None, packages=()):
     """Open the way out of a scripted box under a policy whose sections are given."""
     file = root / "policy.yaml"
     file.write_text(
@@ -92,6 +93,7 @@ async def way(root, network, net, *answers, models=None, providers=None):
         providers=providers or {},
         environ={},
         net=net,
+        packages=PackageHosts(packages),
     )
     async with open_way_out(parts):
         yield Opened(parts, box, events, notes, chain)

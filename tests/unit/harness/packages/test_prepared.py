@@ -128,9 +128,11 @@ def test_steps_are_taken_once_and_recorded(world, engine, runtime_directory):
 
 
 def test_steps_reach_outside_through_the_proxy_alone(world):
-    """By its variables, for the steps alone; nothing of it stays in the image."""
+    """By its variables, and by name where a program ignores them; nothing of it stays."""
     made = world.prepare(
         "curl -sSf http://files.example/a > /srv/proxied",
+        "python3 -c \"import http.client as h; c = h.HTTPConnection('files.example');"
+        " c.request('GET', '/b'); open('/srv/direct', 'wb').write(c.getresponse().read())\"",
         "! getent hosts other.invalid",
         "grep -q c2lnbmVkLWJ5LXVz $SSL_CERT_FILE && grep -c BEGIN $SSL_CERT_FILE > /srv/authorities",
         "env | grep -i proxy > /dev/null",
@@ -139,7 +141,10 @@ def test_steps_reach_outside_through_the_proxy_alone(world):
     config = world.engine.api.inspect_image(made)["Config"]
     before = world.engine.api.inspect_image(world.named)["Config"]
 
-    assert world.server.asked == [("proxy", "", "GET http://files.example/a HTTP/1.1")]
+    assert world.server.asked == [
+        ("proxy", "", "GET http://files.example/a HTTP/1.1"),
+        ("transparent", "files.example", "GET /b HTTP/1.1"),
+    ]
     assert config["Env"] == before["Env"]
     assert "c2lnbmVkLWJ5LXVz" not in json.dumps(config)
 

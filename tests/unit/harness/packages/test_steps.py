@@ -85,10 +85,14 @@ def test_an_image_is_named_by_all_that_goes_in(tmp_path):
 
 def test_clients_of_a_step_trust_what_lies_in_memory():
     """By the variables that each looks at; apt by a file of settings."""
-    environment = step_environment()
+    environment = step_environment(WayOut(CERTIFICATE, environment={"TOKEN": "placeholder"}))
+    paths = {value for value in environment.values() if value.startswith("/")}
 
     assert environment["SSL_CERT_FILE"] == environment["PIP_CERT"] == f"{FOLDER}/bundle.pem"
-    assert {value.rpartition("/")[0] for value in environment.values()} == {FOLDER}
+    assert {path.rpartition("/")[0] for path in paths} == {FOLDER}
+    assert environment["http_proxy"].startswith("http://127.0.0.1:")
+    assert environment["TOKEN"] == "placeholder"
+    assert "JAVA_TOOL_OPTIONS" not in environment
     assert trust_environment(WayOut(CERTIFICATE)) == {"GLOVEBOX_AUTHORITY": CERTIFICATE.strip()}
 
 

@@ -5,10 +5,12 @@ import pytest
 
 from orchestrator.config.assets import asset
 from orchestrator.config.paths import Paths
+from orchestrator.config.settings import EgressSettings
 from orchestrator.engine.images import image_digest
 from orchestrator.errors import ConfigError
+from orchestrator.harness.egress.net import Net
 from orchestrator.harness.packages.steps import prepared_name
-from orchestrator.harness.packages.taking import take_steps
+from orchestrator.harness.packages.taking import Taking
 from orchestrator.policy.load import load_policy
 from tests.support.images import drop_image
 
@@ -23,7 +25,8 @@ def governed(tmp_path, text):
 def take(under, tmp_path):
     paths = Paths(tmp_path / "state", tmp_path / "config")
     said = []
-    anyio.run(lambda: take_steps(under, paths, note=said.append))
+    taking = Taking(under, None, paths, said.append, EgressSettings(), net=Net())
+    anyio.run(taking.take)
     return said
 
 
