@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from orchestrator.policy.ballot import count, poll
+from orchestrator.policy.egress_floor import near_refusal
 from orchestrator.policy.egress_terms import Yes, session_budgets, terms_of
 from orchestrator.policy.git_requests import begins_push
 from orchestrator.policy.network_match import CompiledNetworkRule, NetworkLayer
@@ -86,7 +87,7 @@ class EgressVotes:
         def votes_of(layer: NetworkLayer) -> Sequence[Decision]:
             found = [item for item in layer.rules if matches(item)]
             votes = [_vote(item, self._request) for item in self._asked_once(found)]
-            return votes or _default(layer)
+            return votes or _default(layer, self._request)
 
         return self._count(votes_of)
 
@@ -108,7 +109,8 @@ class EgressVotes:
             rules = [item for item in layer.rules if matches(item)]
             shut = [item for item in rules if item.shuts(whole=whole)]
             opened = [item for item in rules if item.rule.effect != "deny"]
-            votes = [_vote(item, self._request) for item in shut or opened] or _default(layer)
+            votes = [_vote(item, self._request) for item in shut or opened]
+            votes = votes or _default(layer, self._request)
             return [
                 replace(vote, effect="allow") if vote.effect == "ask" else vote for vote in votes
             ]
@@ -133,9 +135,13 @@ def _vote(item: CompiledNetworkRule, request: EgressRequest) -> Decision:
     )
 
 
-def _default(layer: NetworkLayer) -> list[Decision]:
-    if layer.default == "delegate":
+def _default(layer: NetworkLayer, request: EgressRequest) -> list[Decision]:
+    if layer.default == "delegate" or (layer.default == "allow" and layer.name == "project"):
         return []
+    near = near_refusal(request.host)
+    if near is not None and layer.default != "deny":
+        # A default means public names; another layer's rule for what is near does not change that.
+        return [near]
     return [
         Decision(
             effect=layer.default,

@@ -425,12 +425,26 @@ def test_terms_are_the_strictest_of_all_layers(network):
     assert terms.budgets == (Budget("session/r1", 4096, None), Budget("user", 9216, None))
 
 
-def test_a_default_that_allows_opens_no_private_range(network):
-    """Another layer's rule does not loosen it."""
-    rule = "hosts: 10.0.0.5, private: 10.0.0.0/8, effect: allow"
-    policy = network(rule, user="network: {default: allow}")
+@pytest.mark.parametrize("default", ["allow", "ask"])
+def test_a_default_opens_nothing_that_is_near(network, default):
+    """Another layer's rule does not loosen it; one without a default has no say."""
+    rule = "hosts: [10.0.0.5, db], private: 10.0.0.0/8, effect: allow"
+    policy = network(rule, user=f"network: {{default: {default}}}")
+    alone = network(rule, user="network: {rules: []}")
 
-    assert judge(policy, "CONNECT 10.0.0.5:443").decision.rule == "private-address"
+    assert judge(policy, "CONNECT 10.0.0.5:443").decision.rule == "unnamed-address"
+    assert judge(policy, "CONNECT db:443").decision.rule == "special-name"
+    assert judge(policy, "LOOKUP db").decision.rule == "special-name"
+    assert judge(alone, "CONNECT db:443").decision.effect == "allow"
+
+
+def test_an_address_needs_a_range_of_every_layer_that_votes(network):
+    """A rule that names it without one means it as a public address."""
+    rule = "hosts: 10.0.0.5, private: 10.0.0.0/8, effect: allow"
+    other = "network: {rules: [{id: m, hosts: 10.0.0.5, private: 10.0.0.0/24, effect: ask}]}"
+    policy = network(rule, user=other.replace("10.0.0.0/24", "10.0.0.5/32"))
+
+    assert judge(policy, "CONNECT 10.0.0.5:443").terms.private == ("10.0.0.5/32",)
 
 
 def test_whether_anything_can_be_let_out(network, load):
