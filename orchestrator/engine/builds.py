@@ -22,6 +22,8 @@ SOURCE_LABEL = "glovebox.source"
 """What an image was built from, for people."""
 BUILT_FROM_LABEL = "glovebox.built-from"
 """Ids of the images it stands on, by comma."""
+CHAIN_LABEL = "glovebox.prepared-in"
+"""Audit chain in which the steps that made an image are recorded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ class BoxImage:
     of: str
     """What policy, flag or project named."""
     of_digest: Digest
+    prepared_in: str = ""
+    """Audit chain of the steps that policy had taken on it; empty without steps."""
 
 
 @dataclass(frozen=True, slots=True)

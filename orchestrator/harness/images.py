@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from orchestrator.config.assets import asset
 from orchestrator.engine.base_image import present_image
+from orchestrator.engine.builds import CHAIN_LABEL
 from orchestrator.engine.client import Engine
 from orchestrator.engine.image_context import sandbox_image_name
 from orchestrator.engine.images import image_digest
@@ -42,7 +43,17 @@ def box_image(
     made = layer_image(engine, ready, ids=ids, note=note)
     if ready == named:
         return made
-    return replace(made, of=named, of_digest=image_digest(engine, named))
+    return replace(
+        made,
+        of=named,
+        of_digest=image_digest(engine, named),
+        prepared_in=_chain(engine, ready),
+    )
+
+
+def _chain(engine: Engine, prepared: str) -> str:
+    labels = ((present_image(engine, prepared) or {}).get("Config") or {}).get("Labels") or {}
+    return str(labels.get(CHAIN_LABEL, ""))
 
 
 def layer_image(
@@ -73,4 +84,6 @@ def prepared_image(engine: Engine, named: str, *, policy: EffectivePolicy) -> st
 def with_source(posture: Posture, image: BoxImage) -> Posture:
     """Return the posture with what the box's image was made of, for the record."""
     source = {"named_image": image.of, "named_image_digest": image.of_digest}
+    if image.prepared_in:
+        source["prepared_in"] = image.prepared_in
     return replace(posture, facts={**posture.facts, **source})

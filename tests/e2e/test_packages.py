@@ -152,6 +152,7 @@ def test_apt_installs_in_the_steps_through_the_proxy(outing):
     (chain,) = {file.stem for file in (outing.world.state / "audit").glob("*.jsonl")} - {
         start["session"]
     }
+    assert start["posture"]["facts"]["prepared_in"] == chain
     (made,) = outing.records("prepared", chain)
     engine = connect()
     try:
@@ -166,6 +167,7 @@ def test_apt_installs_in_the_steps_through_the_proxy(outing):
     assert second == "hello > /srv/said"
     assert {row["method"] for row in outing.records("egress", chain)} <= {"GET", None}
     assert outing.world.run("audit", "verify", chain).code == 0
+    assert "hello 2." in outing.world.run("audit", "egress", chain).out
 
 
 def test_a_step_that_may_not_fetch_says_so(outing):

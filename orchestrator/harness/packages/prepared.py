@@ -9,6 +9,7 @@ a chain of its own, since the session's own begins with the image that is made h
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from orchestrator.audit.signer import Signer
 from orchestrator.config.assets import asset
 from orchestrator.config.paths import Paths
 from orchestrator.engine.base_image import present_image
-from orchestrator.engine.builds import BUILT_FROM_LABEL, BUILT_KIND, SOURCE_LABEL
+from orchestrator.engine.builds import BUILT_FROM_LABEL, BUILT_KIND, CHAIN_LABEL, SOURCE_LABEL
 from orchestrator.engine.client import Engine
 from orchestrator.engine.images import image_digest
 from orchestrator.engine.labels import KIND, owner_label
@@ -47,10 +48,10 @@ from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.schema.way_out import WayOut
 
-CHAIN_LABEL = "glovebox.prepared-in"
-"""Holds the id of the audit chain in which the image's steps are recorded."""
 STEP_S = 1800.0
 """A step may fetch and unpack some hundred packages; one that hangs must end."""
+EVERY_S = 2.0
+"""A package manager prints hundreds of lines; the last ones are shown where it fails."""
 _SHOWN = 2000
 
 
@@ -133,7 +134,10 @@ class Preparation:
     async def _run(self, step: Step, preparer: Preparer, environment: Mapping[str, str]) -> None:
         try:
             end = await preparer.step(
-                step.command, environment=environment, on_line=self._tell, seconds=STEP_S
+                step.command,
+                environment=environment,
+                on_line=now_and_then(self._tell),
+                seconds=STEP_S,
             )
         except TimeoutError as err:
             raise EngineError(
@@ -197,6 +201,21 @@ class Preparation:
 
     def _tell(self, line: str) -> None:
         self.note(escape_terminal(f"image: {line}"))
+
+
+def now_and_then(
+    tell: Callable[[str], None], *, now: Callable[[], float] = time.monotonic
+) -> Callable[[str], None]:
+    """Return what tells a line at once, and of those that follow one in two seconds."""
+    last = -EVERY_S
+
+    def told(line: str) -> None:
+        nonlocal last
+        if now() - last >= EVERY_S:
+            last = now()
+            tell(line)
+
+    return told
 
 
 async def _check_clean(preparer: Preparer, way: WayOut | None) -> None:

@@ -31,6 +31,8 @@ def test_record_names_both_images():
         "named_image": "debian:12",
         "named_image_digest": "sha256:2",
     }
+    prepared = with_source(posture, replace(image, prepared_in="abc")).facts
+    assert prepared["prepared_in"] == "abc"
 
 
 @pytest.mark.docker

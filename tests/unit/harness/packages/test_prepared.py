@@ -10,7 +10,7 @@ from orchestrator.config.assets import asset
 from orchestrator.config.paths import Paths
 from orchestrator.engine.containers import find_containers
 from orchestrator.errors import EngineError
-from orchestrator.harness.packages.prepared import Preparation
+from orchestrator.harness.packages.prepared import Preparation, now_and_then
 from orchestrator.harness.packages.relay import Relay, relay_spec
 from orchestrator.policy.load import load_policy
 from orchestrator.sandbox.docker_driver import DockerLifecycle
@@ -175,6 +175,16 @@ def test_gvisor_is_refused_with_the_reason(world):
 
     with pytest.raises(EngineError, match="gVisor"):
         anyio.run(under.image, world.named)
+
+
+def test_a_step_tells_a_line_now_and_then():
+    """The first at once; a hundred lines a second would bury what matters."""
+    said, times = [], iter([0.0, 0.0, 1.0, 2.5, 2.5, 3.0])
+    told = now_and_then(said.append, now=lambda: next(times))
+    for line in "abcd":
+        told(line)
+
+    assert said == ["a", "c"]
 
 
 def test_the_box_that_leads_out_shares_its_network_and_no_files(tmp_path):
