@@ -43,6 +43,9 @@ def counted(done: Relayed, prepared: Prepared | None) -> Counted:
     if done.status is not None and done.status >= 300:
         return NOTHING
     reported = done.meter.usage if done.meter else None
+    if reported is not None and not reported.total:
+        # A server that counts nothing is no free one.
+        reported = None
     if reported is not None and done.complete:
         return Counted(reported, _cost(reported, done, prepared))
     output = min(done.meter.output_estimate if done.meter else 0, prepared.output_most)

@@ -119,7 +119,7 @@ async def _pour(
         done.meter.finish()
     await connection.write(scrub.flush())
     # Before the last byte: a client that has it may go at once.
-    done.complete = True
+    done.complete, done.problem = True, ""
     await connection.finish()
 
 

@@ -41,6 +41,7 @@ from orchestrator.schema.ids import digest_of
 
 JSON = [("content-type", "application/json")]
 ENDED = "the session ended"
+UPGRADE = RefusedCallError(426, "no WebSocket here: POST the request instead")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +120,15 @@ class ModelEndpoint:
             await connection.answer(200, [], b"")
             return
         if route.kind == "upgrade":
-            raise RefusedCallError(426, "no WebSocket here: POST the request instead")
+            # No refusal to tell of: clients try it first, and go on with a request.
+            await self._say(connection, UPGRADE, route)
+            return
         if not is_callers(presented_keys(head.headers, head.query), self._echoes.placeholder):
             raise RefusedCallError(
                 401,
                 "the key is not this session's: use the one in ANTHROPIC_API_KEY, OPENAI_API_KEY "
                 "or GEMINI_API_KEY of the box; no other key belongs in here",
+                rule="session-key",
             )
         if request.terms.in_box != "allow":
             raise RefusedCallError(
@@ -264,6 +268,11 @@ class ModelEndpoint:
                 await self._desk.begin(denied)
         if connection.answered:
             raise ClientGoneError
+        await self._say(connection, refused, route)
+
+    async def _say(
+        self, connection: ClientConnection, refused: RefusedCallError, route: Route | Miss
+    ) -> None:
         await connection.answer(
             refused.status, refusal_headers(refused), refusal_body(refused, route.shape)
         )
@@ -271,7 +280,7 @@ class ModelEndpoint:
 
 def _found(route: Route | Miss) -> Route:
     if isinstance(route, Miss):
-        raise RefusedCallError(route.status, route.message)
+        raise RefusedCallError(route.status, route.message, rule="no-such-call")
     return route
 
 

@@ -58,6 +58,15 @@ def test_answer_that_broke_off_is_counted_by_what_had_passed():
     assert (unreported.usage, unreported.estimated) == (Usage(READY.input_estimate, 40), True)
 
 
+def test_count_of_zero_is_no_count():
+    """A server that reports nothing used is not believed."""
+    meter = metered(b'data: {"usage":{"input_tokens":0,"output_tokens":0}}\n')
+    found = counted(Relayed(sent=True, status=200, meter=meter, complete=True), READY)
+
+    assert found.estimated
+    assert found.usage.input == READY.input_estimate
+
+
 def test_request_that_was_sent_and_not_answered_counts_its_prompt():
     """The provider may have read it."""
     assert counted(Relayed(sent=True), READY).usage == Usage(READY.input_estimate)

@@ -97,6 +97,7 @@ def test_stream_passes_unchanged_and_its_usage_is_counted(path, reply, apis, bod
     _, outcome = served.desk.ended[0]
     assert outcome.usage == Usage(11, 7, 5, 3)
     assert not outcome.estimated
+    assert outcome.problem == ""
     assert served.budget.spent.usage == Usage(11, 7, 5, 3)
 
 
@@ -260,9 +261,11 @@ def test_websocket_is_told_at_once_to_post():
     async def run():
         async with endpoint() as served, httpx2.AsyncClient(trust_env=False) as http:
             headers = {"upgrade": "websocket", "connection": "Upgrade"}
-            return await http.get(f"{served.address}/v1/responses", headers=headers)
+            return await http.get(f"{served.address}/v1/responses", headers=headers), served.desk
 
-    assert anyio.run(run).status_code == 426
+    answer, desk = anyio.run(run)
+    assert answer.status_code == 426
+    assert desk.begun == []
 
 
 def test_many_at_once_are_all_answered():
