@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import anyio
 from anyio.abc import TaskGroup
@@ -24,8 +25,16 @@ MOST_HELD = 8
 """Different questions that may wait at one time: a box must not bury a person in them."""
 AGAIN_S = 5.0
 """How long a no that nobody gave holds: a box that asks again and again fills no record with it."""
+NOBODYS = frozenset({"nobody", "limit"})
+"""Such a no is to whatever is asked next, too."""
+MOST_KEPT = 1000
+"""Answers of each kind that are remembered; the oldest go first, and are asked for anew."""
+MOST_UNHEARD = 300
+"""Questions within an hour to which no person said anything; more are a no that asks nobody."""
+HOUR_S = 3600.0
 
 _Key: TypeAlias = tuple[str, str, str]
+_Kept = TypeVar("_Kept")
 
 
 class BrokenQuestionError(Exception):
@@ -65,6 +74,8 @@ class EgressAsker:
         self._granted: dict[_Key, Answer] = {}
         self._denied: dict[_Key, tuple[Answer, float]] = {}
         self._unspent: dict[_Key, tuple[Answer, float]] = {}
+        self._nobody: tuple[Answer, float] | None = None
+        self._unheard: deque[float] = deque()
         self._group: TaskGroup | None = None
 
     @asynccontextmanager
@@ -84,12 +95,9 @@ class EgressAsker:
             return remembered
         held = self._held.get(key)
         if held is None:
-            if self._group is None or len(self._held) >= MOST_HELD:
-                return Answer(
-                    yes=False,
-                    by="limit",
-                    reason=f"{MOST_HELD} other questions wait for an answer; try again later",
-                )
+            refused = self._bound()
+            if refused or self._group is None:
+                return Answer(yes=False, by="limit", reason=refused or "nothing is asked any more")
             held = self._held[key] = _Held()
             self._group.start_soon(self._put, key, held, question)
         held.waiting += 1
@@ -105,6 +113,8 @@ class EgressAsker:
         denied, ends = self._denied.get(key, (None, 0.0))
         if denied is not None and self._now() < ends:
             return denied
+        if self._nobody is not None and self._now() < self._nobody[1]:
+            return self._nobody[0]
         granted = self._granted.get(key)
         if granted is not None and not question.decision.always:
             if self._stands(granted.grant):
@@ -112,6 +122,16 @@ class EgressAsker:
             del self._granted[key]
         answer, until = self._unspent.pop(key, (None, 0.0))
         return answer if self._now() < until else None
+
+    def _bound(self) -> str:
+        """Return why no further question is put now; empty where one may be."""
+        while self._unheard and self._now() - self._unheard[0] >= HOUR_S:
+            self._unheard.popleft()
+        if len(self._unheard) >= MOST_UNHEARD:
+            return f"{MOST_UNHEARD} questions within an hour were heard by no person"
+        if len(self._held) >= MOST_HELD:
+            return f"{MOST_HELD} other questions wait for an answer; try again later"
+        return ""
 
     async def _put(self, key: _Key, held: _Held, question: Question) -> None:
         try:
@@ -127,17 +147,37 @@ class EgressAsker:
 
     def _keep(self, key: _Key, answer: Answer, *, wanted: bool) -> None:
         if not answer.yes:
-            lasting = answer.by in PERSONS or answer.by == "memory"
-            denied = replace(answer, by="memory") if lasting else answer
-            self._denied[key] = (denied, math.inf if lasting else self._now() + AGAIN_S)
+            self._keep_no(key, answer)
         elif answer.grant:
-            self._granted[key] = Answer(
-                yes=True,
-                by="memory",
-                scope=answer.scope,
-                who=answer.who,
-                via=answer.via,
-                grant=answer.grant,
+            _store(
+                self._granted,
+                key,
+                Answer(
+                    yes=True,
+                    by="memory",
+                    scope=answer.scope,
+                    who=answer.who,
+                    via=answer.via,
+                    grant=answer.grant,
+                ),
             )
         elif not wanted:
-            self._unspent[key] = (answer, self._now() + self._unspent_s)
+            _store(self._unspent, key, (answer, self._now() + self._unspent_s))
+
+    def _keep_no(self, key: _Key, answer: Answer) -> None:
+        again = self._now() + AGAIN_S
+        if answer.by in PERSONS or answer.by == "memory":
+            _store(self._denied, key, (replace(answer, by="memory"), math.inf))
+            return
+        self._unheard.append(self._now())
+        _store(self._denied, key, (answer, again))
+        if answer.by in NOBODYS:
+            self._nobody = (answer, again)
+
+
+def _store(kept: dict[_Key, _Kept], key: _Key, value: _Kept) -> None:
+    """Keep a value, and let go of the oldest beyond what may be kept."""
+    kept.pop(key, None)
+    kept[key] = value
+    if len(kept) > MOST_KEPT:
+        del kept[next(iter(kept))]

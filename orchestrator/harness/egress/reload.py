@@ -100,13 +100,18 @@ class NetworkReload:
     note: Callable[[str], None]
     held: EffectivePolicy
     """What the rules come from."""
+    look_s: float = LOOK_S
+    """Seconds between two looks."""
     _told: str = field(default="", init=False)
 
     async def run(self) -> None:
         """Look until cancelled."""
         while True:
-            await anyio.sleep(LOOK_S)
-            await self.look()
+            await anyio.sleep(self.look_s)
+            try:
+                await self.look()
+            except Exception as error:  # noqa: BLE001 - the rules that hold go on holding, and it is told
+                self._tell(f"the files could not be looked at: {type(error).__name__}: {error}", ())
 
     async def look(self) -> None:
         """Take over what changed, and close what may not go on."""

@@ -6,7 +6,13 @@ import anyio
 import pytest
 
 from orchestrator.confirmation.answers import NobodyConfirmer
-from orchestrator.harness.egress.asker import AGAIN_S, MOST_HELD, EgressAsker
+from orchestrator.harness.egress.asker import (
+    AGAIN_S,
+    MOST_HELD,
+    MOST_KEPT,
+    MOST_UNHEARD,
+    EgressAsker,
+)
 from orchestrator.schema.decision import Decision
 from tests.support import asking
 from tests.support.asking import Waiting, no, yes
@@ -199,3 +205,59 @@ class Answering:
         if self.after is not None:
             await self.after.wait()
         return self.answers.pop(0)
+
+
+async def ask_many(asker, number, *, start=0):
+    """Ask about so many different things; return who answered."""
+    found = []
+    for at in range(start, start + number):
+        question = asking.question(f"GET https://a.example/{at}")
+        found.append((await asker.ask(question)).by)
+    return found
+
+
+async def test_nobody_there_is_a_no_to_whatever_else_is_asked_at_once():
+    """A box that asks for a thousand different things fills no record with it."""
+    questions = Always(asking.no(by="nobody"))
+    asker = EgressAsker(questions, stands=lambda _: False, unspent_s=1.0)
+    async with asker.running():
+        assert set(await ask_many(asker, 50)) == {"nobody"}
+
+    assert questions.put_count == 1
+
+
+async def test_questions_that_no_person_hears_are_bounded_by_the_hour():
+    now = [0.0]
+    questions = Always(asking.no(by="file"))
+    asker = EgressAsker(questions, stands=lambda _: False, unspent_s=1.0, now=lambda: now[0])
+    async with asker.running():
+        first = await ask_many(asker, MOST_UNHEARD + 5)
+        now[0] = 3601.0
+        later = await ask_many(asker, 1, start=5000)
+
+    assert first[-6:] == ["file", *["limit"] * 5]
+    assert later == ["file"]
+
+
+async def test_memory_is_bounded():
+    """The oldest goes first, and is asked about anew."""
+    questions = Always(asking.no(by="terminal"))
+    asker = EgressAsker(questions, stands=lambda _: False, unspent_s=1.0)
+    async with asker.running():
+        await ask_many(asker, MOST_KEPT + 1)
+        again = await ask_many(asker, 1)
+
+    assert again == ["terminal"]
+    assert len(asker._denied) == MOST_KEPT
+
+
+class Always:
+    """Questions that all get one answer."""
+
+    def __init__(self, answer):
+        self.answer = answer
+        self.put_count = 0
+
+    async def put(self, question):  # noqa: ARG002 - the form of Questions
+        self.put_count += 1
+        return self.answer

@@ -2,6 +2,8 @@
 
 import os
 
+import anyio
+import anyio.from_thread
 import pytest
 
 from orchestrator.config.paths import Paths
@@ -237,3 +239,25 @@ async def test_yes_that_stands_no_longer_is_looked_for(scene):
     await scene.look()
 
     assert scene.rechecks == 1
+
+
+async def test_look_that_fails_is_told_and_the_next_one_is_taken(scene):
+    """Whatever breaks in it: the rules that hold go on holding, and are looked after."""
+    scene.start()
+    looks, third = [], anyio.Event()
+
+    def changed():
+        looks.append(1)
+        if len(looks) == 1:
+            raise RuntimeError("a bug")
+        if len(looks) == 3:
+            anyio.from_thread.run_sync(third.set)
+        return ()
+
+    scene.reload.changed, scene.reload.look_s = changed, 0.01
+    async with scene.book.running(), anyio.create_task_group() as group:
+        group.start_soon(scene.reload.run)
+        await third.wait()
+        group.cancel_scope.cancel()
+
+    assert "could not be looked at: RuntimeError: a bug" in scene.notes[0]
