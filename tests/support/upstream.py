@@ -24,6 +24,8 @@ class Upstream:
     ports: dict[tuple[str, int], int | None] = field(default_factory=dict)
     heads: list[bytes] = field(default_factory=list)
     names: dict[str, list[str]] = field(default_factory=dict)
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by the first request."""
 
     @property
     def net(self) -> Net:
@@ -60,6 +62,7 @@ async def upstream(
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             found.heads.append(head)
+            found.arrived.set()
             await answer(head, reader, writer)
         except (OSError, asyncio.IncompleteReadError):
             pass
