@@ -34,13 +34,15 @@ _MIRROR = re.compile(r"<mirror>(.*?)</mirror>", re.DOTALL)
 _REPOSITORY = re.compile(r"<(repository|pluginRepository)>(.*?)</\1>", re.DOTALL)
 _URL = re.compile(r"<url>\s*(.*?)\s*</url>", re.DOTALL)
 _OF = re.compile(r"<mirrorOf>\s*(.*?)\s*</mirrorOf>", re.DOTALL)
+_BLOCKED = re.compile(r"<blocked>\s*true\s*</blocked>")
 _FILE = re.compile(r"(?:^|/)([^/]+)/([^/]+)/(\1-\2[^/]*\.(?:jar|war|aar|ear|zip|tar\.gz))$")
 
 
 def addresses(said: str) -> list[str]:
     """Return mirrors, repositories of the settings, and of the model; ValueError without any."""
     settings, _, model = _COMMENT.sub("", said).partition("<!--model-->")
-    mirrors = _MIRROR.findall(settings)
+    # Maven's own settings block plain http by a mirror that leads nowhere.
+    mirrors = [found for found in _MIRROR.findall(settings) if not _BLOCKED.search(found)]
     found = [url for mirror in mirrors for url in _URL.findall(mirror)]
     found += _repositories(settings)
     replaced = {

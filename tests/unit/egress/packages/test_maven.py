@@ -26,6 +26,13 @@ def test_the_models_own_repositories_count_where_no_mirror_takes_their_place():
     assert addresses(mirror("snapshots, central") + MODEL) == ["https://m.example/all"]
 
 
+def test_a_mirror_that_blocks_is_no_server():
+    """Maven keeps plain http away by one that leads nowhere."""
+    blocker = mirror("external:http:*").replace("</url>", "</url><blocked>true</blocked>")
+
+    assert addresses(blocker + MODEL) == ["https://r.example/m", "https://r.example/p"]
+
+
 def test_a_maven_without_a_repository_is_an_error():
     """Nothing is guessed."""
     with pytest.raises(ValueError, match="no repository"):
