@@ -22,13 +22,14 @@ class Send(Protocol):
 class Channel:
     """Bytes both ways within credit, until ``is_over`` is set."""
 
-    def __init__(self, number: int, send: Send) -> None:
+    def __init__(self, number: int, send: Send, *, window: int = WINDOW) -> None:
         """Let the far end send a window ahead."""
+        self._window = window
         self.number = number
         self.is_over = False
         self._send = send
         self._arrived: deque[bytes] = deque()
-        self._allowed = WINDOW
+        self._allowed = window
         self._unpaid = 0
         self._credit = 0
         self._heard_last = False
@@ -113,7 +114,7 @@ class Channel:
 
     def _pay(self, count: int) -> None:
         self._unpaid += count
-        if self._unpaid > WINDOW // 2 and not (self._heard_last or self.is_over):
+        if self._unpaid > self._window // 2 and not (self._heard_last or self.is_over):
             self._allowed += self._unpaid
             self._send(self.number, CREDIT, U32.pack(self._unpaid))
             self._unpaid = 0

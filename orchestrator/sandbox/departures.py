@@ -25,6 +25,8 @@ from orchestrator.schema.way_out import Incoming, IncomingDoor
 
 MOST_LOOK_UPS = 32
 """Names that are asked for at one time."""
+MANY = 64
+"""Connections beyond which each new one may send less ahead, so that all together stay small."""
 
 _NAME = StringConstraints(max_length=253, pattern=r"^[!-~]*$")
 _STRICT = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -134,7 +136,8 @@ class Departures:
         else:
             if len(self._streams) >= MAX_OUT:
                 raise BoxError(f"box: opened more than {MAX_OUT} connections")
-            stream = TakenStream(frame.call, send, credit=opened.credit)
+            window = WINDOW if len(self._streams) < MANY else WINDOW // 4
+            stream = TakenStream(frame.call, send, credit=opened.credit, window=window)
             self._streams[frame.call] = stream
             origin = opened.origin
             caller = origin.caller.told() if origin.caller is not None else None

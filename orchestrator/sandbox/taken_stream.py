@@ -17,14 +17,14 @@ class TakenStream:
     Where the program or the box is gone, ``receive`` and ``send`` raise ConnectionResetError.
     """
 
-    def __init__(self, number: int, send: Send, *, credit: int) -> None:
-        """``credit`` is what the program takes at first."""
+    def __init__(self, number: int, send: Send, *, credit: int, window: int = WINDOW) -> None:
+        """``credit`` is what the program takes at first, ``window`` what it may send ahead."""
         self._number = number
         self._send = send
-        self._channel = Channel(number, send)
+        self._channel = Channel(number, send, window=window)
         self._channel.take(Frame(number, CREDIT, U32.pack(credit)))
         self._said_last = False
-        send(number, CREDIT, U32.pack(WINDOW))
+        send(number, CREDIT, U32.pack(window))
 
     async def receive(self) -> bytes:
         """Return what came next; empty when nothing more will."""

@@ -1,5 +1,6 @@
 """What the host told the server in its first message; read by every other module, changed by none.
 
+Only the variables of commands are others while something is let out.
 Plain NamedTuples: the dataclasses module would cost a third of the server's start-up time.
 """
 

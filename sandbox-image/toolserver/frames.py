@@ -25,6 +25,11 @@ or a port; the box what leads out of it, once the host asked for that (``let_out
 - both: DATA within the other's credit, CREDIT as they read, END once: no more DATA from here.
 - the host, to a terminal: RESIZE (u32 columns, u32 rows).
 
+What the box opens has in ``from`` the ``door`` that a program came by, the ``host`` and ``port`` that
+it asked for where it knows no proxy, and the ``caller``; or a ``name`` that a program looks up, which
+is answered by its RESULT alone (``{"known": bool}``). Locally these have a connection of their own:
+after ``expect_link`` the host passes one end of a pair of sockets beside the bytes of ``take_link``.
+
 Each connection sends the frames of different calls in turn and those of BULK kinds after them, so
 that no bulk delays a call.
 """
