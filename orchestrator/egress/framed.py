@@ -100,15 +100,16 @@ async def read_request(
     MessageError for what is no request in one meaning; TimeoutError where none comes.
     """
     scan = HeadScan()
-    with anyio.fail_after(keep_s):
-        piece = await reader.receive()
+    piece = await reader.receive(keep_s)
     if not piece:
         return None
-    with anyio.fail_after(head_s):
-        while (found := scan.feed(piece)) is None:
-            piece = await reader.receive()
-            if not piece:
-                raise BrokenOffError(started=True)
+    until = None
+    while (found := scan.feed(piece)) is None:
+        now = anyio.current_time()
+        until = until or now + head_s
+        piece = await reader.receive(max(0.0, until - now))
+        if not piece:
+            raise BrokenOffError(started=True)
     head, after = found
     check_request_head(head)
     parser = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD)

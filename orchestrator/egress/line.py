@@ -39,6 +39,19 @@ class Life:
     """Only bytes pass now: one direction may end long before the other."""
 
 
+async def watch(reader: ReadAhead, life: Life, scope: anyio.CancelScope, gone_s: float) -> None:
+    """Read ahead; when the program is gone, end what was begun for it.
+
+    One that only said its last has some seconds for its answer.
+    """
+    if not await reader.run():
+        return
+    if not reader.broken:
+        await anyio.sleep(gone_s)
+    if not life.spliced:
+        scope.cancel()
+
+
 @dataclass(frozen=True)
 class Line:
     """Where requests come from, and what they are for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,9 @@ import anyio
 from orchestrator.egress.ledger import Ledger, Meter
 from orchestrator.egress.seams import Admission, Gatekeeper
 from orchestrator.schema.egress import Traffic
+
+LOOK_EVERY_S = 60.0
+"""A change of ``idle_s`` is heard by then."""
 
 BY_RULES = "the rules that are in force now do not let it pass"
 
@@ -24,13 +28,31 @@ class Carried:
     meter: Meter
     idle_s: float
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    since: float = 0.0
+    """When something last passed."""
+    _timer: asyncio.TimerHandle | None = None
     status: int | None = None
     address: str = ""
     problem: str = ""
 
     def touch(self) -> None:
         """Note that something passed: it may be idle from now on."""
-        self.scope.deadline = anyio.current_time() + self.idle_s
+        self.since = asyncio.get_running_loop().time()
+
+    def watch(self) -> None:
+        """End it when nothing passed for too long; ``touch`` only writes down the time."""
+        loop = asyncio.get_running_loop()
+        until = self.since + self.idle_s
+        if loop.time() < until:
+            wait = min(until - loop.time(), LOOK_EVERY_S)
+            self._timer = loop.call_later(wait, self.watch)
+        else:
+            self.cut("")
+
+    def unwatch(self) -> None:
+        """Leave it alone."""
+        if self._timer is not None:
+            self._timer.cancel()
 
     def cut(self, problem: str) -> None:
         """End it."""
@@ -55,8 +77,10 @@ class Live:
         try:
             with carried.scope:
                 carried.touch()
+                carried.watch()
                 yield carried
         finally:
+            carried.unwatch()
             self._all.discard(carried)
             if carried.scope.cancelled_caught and not carried.problem:
                 carried.problem = f"nothing passed for {carried.idle_s:g} seconds"

@@ -11,7 +11,7 @@ from orchestrator.egress.dialing import Dialing
 from orchestrator.egress.inject.injector import Injector
 from orchestrator.egress.ledger import Ledger
 from orchestrator.egress.limits import Limits
-from orchestrator.egress.line import Life, Line, Parts
+from orchestrator.egress.line import Life, Line, Parts, watch
 from orchestrator.egress.live import Live
 from orchestrator.egress.reader import ReadAhead
 from orchestrator.egress.refusals import failed
@@ -110,7 +110,7 @@ class Proxy:
             life = Life()
             door: Door = "transparent" if incoming.door == "transparent" else "http"
             line = Line(self._parts, reader, pool, door=door, caller=incoming.caller, life=life)
-            tasks.start_soon(self._watch, reader, life, tasks.cancel_scope)
+            tasks.start_soon(watch, reader, life, tasks.cancel_scope, self._parts.limits.gone_s)
             self._pools.add(pool)
             try:
                 await self._by_door(line, incoming)
@@ -119,14 +119,6 @@ class Proxy:
                 tasks.cancel_scope.cancel()
                 with anyio.CancelScope(shield=True):
                     await pool.close()
-
-    async def _watch(self, reader: ReadAhead, life: Life, scope: anyio.CancelScope) -> None:
-        """Read ahead; when the program is gone, end what was begun for it."""
-        await reader.run()
-        if not reader.broken:
-            await anyio.sleep(self._parts.limits.gone_s)
-        if not life.spliced:
-            scope.cancel()
 
     async def _by_door(self, line: Line, incoming: Incoming) -> None:
         if self._closed or len(self._scopes) > self._parts.limits.connections:

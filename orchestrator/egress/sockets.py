@@ -35,8 +35,8 @@ class SocketStream(asyncio.Protocol):
         self._waiting = 0
         self._ended = False
         self._failure: OSError | None = None
-        self._readable = anyio.Event()
-        self._writable = anyio.Event()
+        self._readable = asyncio.Event()
+        self._writable = asyncio.Event()
         self._writable.set()
 
     async def receive(self) -> bytes:
@@ -46,7 +46,7 @@ class SocketStream(asyncio.Protocol):
                 raise self._failure
             if self._ended:
                 return b""
-            self._readable = anyio.Event()
+            self._readable.clear()
             await self._readable.wait()
         data = self._arrived.popleft()
         self._waiting -= len(data)
@@ -60,7 +60,8 @@ class SocketStream(asyncio.Protocol):
         if transport is None or transport.is_closing():
             raise self._failure or BrokenPipeError("the connection is closed")
         transport.write(data)
-        await self._writable.wait()
+        if not self._writable.is_set():
+            await self._writable.wait()
         if self._failure is not None:
             raise self._failure
         if last and transport.can_write_eof() and not transport.is_closing():
@@ -102,7 +103,7 @@ class SocketStream(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         """Let senders wait."""
-        self._writable = anyio.Event()
+        self._writable.clear()
 
     def resume_writing(self) -> None:
         """Let them go on."""

@@ -12,7 +12,7 @@ import anyio
 
 from orchestrator.egress.dialing import AddressRefusedError, UnreachableError
 from orchestrator.egress.framed import read_request
-from orchestrator.egress.line import Line
+from orchestrator.egress.line import Line, watch
 from orchestrator.egress.live import Carried
 from orchestrator.egress.reader import ReadAhead
 from orchestrator.egress.refusals import Refusal, by_policy, by_rule, refusal_of
@@ -83,6 +83,7 @@ class Tunnel:
 
     async def _hello(self) -> tuple[ClientHello | str, ByteStream]:
         """Return the ClientHello, or why there is none, and the stream from its beginning."""
+        self.line.reader.hand_over()
         try:
             with anyio.fail_after(self.line.parts.limits.tls_s):
                 return await read_hello(self.line.reader)
@@ -126,6 +127,7 @@ class Tunnel:
             carried.problem = f"broke off: {error}"
             await far.close()
             return
+        self.line.reader.hand_over()
         await self._splice(self.line.reader, far, carried)
 
     async def _dial(self, carried: Carried) -> ByteStream | Refusal:
@@ -156,8 +158,9 @@ class Tunnel:
             carried.problem = str(error) or "the client did not agree on TLS in time"
             return
         async with anyio.create_task_group() as tasks:
-            reader = ReadAhead(inside)
-            tasks.start_soon(reader.run)
+            reader, line = ReadAhead(inside), self.line
+            gone_s = line.parts.limits.gone_s
+            tasks.start_soon(watch, reader, line.life, tasks.cancel_scope, gone_s)
             await self.talk(replace(self.line, reader=reader, door="inspected", place=self.place))
             tasks.cancel_scope.cancel()
 

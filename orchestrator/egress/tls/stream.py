@@ -29,7 +29,7 @@ class TlsStream:
         self._stream = stream
         self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._in, self._out, name is None, name)
-        self._sending = anyio.Lock()
+        self._sending = anyio.Lock(fast_acquire=True)
         self._early = bytearray()
         self._ended = False
 
