@@ -14,12 +14,15 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
+from tests.support.http_body import body_of
+
 
 @dataclass
 class EchoServer:
     port: int
     asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
     """Method, target and headers of each request."""
+    bodies: list[bytes] = field(default_factory=list)
     last: str = ""
     """What carried a credential last, of all requests ever."""
 
@@ -49,6 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
+        self.served.bodies.append(body_of(self, headers))
         self.served.asked.append((self.command, self.path, headers))
         given = headers.get("x-api-key") or headers.get("authorization", "").split(" ")[-1]
         self.served.last = given or self.served.last
@@ -57,6 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET  # noqa: N815 - the names that the server calls
     do_POST = do_GET  # noqa: N815
+    do_PUT = do_GET  # noqa: N815
 
     def answer(self, body: bytes, **headers: str) -> None:
         self.send_response(200)
@@ -69,6 +74,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def way_plain(self, given: str) -> None:
         self.answer(f"you sent {given}, {given}.\n".encode(), X_Echo=given)
+
+    def way_store(self, _given: str) -> None:
+        self.answer(b"" if self.command == "PUT" else b"what was stored")
 
     def way_json(self, given: str) -> None:
         coded = base64.b64encode(given.encode()).decode()

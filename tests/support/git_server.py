@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from orchestrator.egress.inject.head import basic_pair
+from tests.support.http_body import body_of
 
 
 @dataclass
@@ -79,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        body = self._body(headers)
+        body = body_of(self, headers)
         if basic_pair(headers.get("authorization", "")) != (self.served.user, self.served.password):
             self.served.refused += 1
             self.send_response(401)
@@ -100,16 +101,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     do_POST = do_GET  # noqa: N815 - the name that the server calls
-
-    def _body(self, headers: dict[str, str]) -> bytes:
-        if headers.get("transfer-encoding") != "chunked":
-            return self.rfile.read(int(headers.get("content-length", 0)))
-        body = b""
-        while size := int(self.rfile.readline().split(b";")[0], 16):
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        self.rfile.readline()
-        return body
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""

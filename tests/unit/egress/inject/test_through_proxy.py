@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,13 +12,15 @@ from pathlib import Path
 import anyio
 import pytest
 
+from orchestrator.egress.inject.aws_keys import AwsKeys
+from orchestrator.egress.inject.head import RequestHead
 from orchestrator.egress.inject.injector import MAX_SIGNED_BODY
-from orchestrator.egress.inject.sigv4 import parse_authorization
+from orchestrator.egress.inject.sigv4 import Scope, authorization, parse_authorization
 from orchestrator.egress.sockets import AddressDialer
 from orchestrator.egress.tls.stream import TlsStream
 from orchestrator.egress.tls.upstream import upstream_context
 from tests.support.echo_server import EchoServer, echo_server
-from tests.support.inspected import Inspected, Said
+from tests.support.inspected import ADDRESS, Inspected, Said
 
 HOST = "api.example.com"
 KEY = "live/Key+0123456789=="
@@ -30,6 +33,8 @@ RULES = f"""
        inject: {{secret: api, header: X-Api-Key}}}}
     - {{id: signed, hosts: {HOST}, paths: /aws/**, effect: allow,
        inject: {{secret: aws, sigv4: eu-west-1/things}}}}
+    - {{id: storage, hosts: {HOST}, paths: /bucket1/**, effect: allow,
+       inject: {{secret: aws, sigv4: eu-west-1/s3}}}}
 """
 AWS = {"id": "AKIA2222333344445555", "key": "r" * 40}
 
@@ -266,6 +271,43 @@ def test_signed_request_goes_out_with_real_keys(tmp_path):
     assert box.id not in repr(server.asked)
 
 
+STORE = f"""
+import io, botocore.session
+from botocore.config import Config
+config = Config(s3={{"addressing_style": "path"}}, retries={{"max_attempts": 1}})
+client = botocore.session.get_session().create_client(
+    "s3", region_name="eu-west-1", endpoint_url="{URL}", config=config)
+client.put_object(Bucket="bucket1", Key="store", Body=io.BytesIO(b"some data"))
+print(client.get_object(Bucket="bucket1", Key="store", Range="bytes=0-99")["Body"].read().decode())
+"""
+
+
+def test_real_client_of_a_store_works_with_placeholder_keys(tmp_path):
+    """It uploads and downloads as usual; the server checks the signature with the real key."""
+    with world(tmp_path) as (server, proxy):
+        said = proxy.run(
+            server.port, sys.executable, "-c", STORE, env={"AWS_CA_BUNDLE": str(proxy.ca)}
+        )
+
+    assert said.code == 0, said.err
+    assert said.out == b"what was stored\n"
+    assert b"some data" in server.bodies[0]
+    assert [method for method, _, _ in server.asked] == ["PUT", "GET"]
+    for method, target, headers in server.asked:
+        signed = parse_authorization(headers["authorization"])
+        assert signed is not None
+        pairs = tuple((name.encode(), value.encode()) for name, value in headers.items())
+        scope = Scope(headers["x-amz-date"], "eu-west-1", "s3")
+        expected = authorization(
+            RequestHead(method, target, pairs),
+            AwsKeys(AWS["id"], AWS["key"]),
+            scope,
+            signed=signed.headers,
+            content=headers["x-amz-content-sha256"],
+        )
+        assert headers["authorization"] == expected
+
+
 def test_body_too_large_to_sign_is_refused(tmp_path):
     """Nothing goes out half."""
     with world(tmp_path) as (server, proxy):
@@ -275,3 +317,14 @@ def test_body_too_large_to_sign_is_refused(tmp_path):
 
     assert b"HTTP/1.1 413" in said.out
     assert server.asked == []
+
+
+def test_address_that_a_rule_names_has_no_name_to_agree_on(tmp_path):
+    """Its certificate is for the address, on both sides."""
+    rule = f"    - {{id: bare, hosts: {ADDRESS}, paths: /v1/**, effect: allow}}\n"
+    proxy = Inspected(tmp_path, ADDRESS, rule)
+    with echo_server(proxy.server_context()) as server:
+        said = curl(server, proxy, f"https://{ADDRESS}/v1/store")
+
+    assert said.code == 0, said.err
+    assert said.out.endswith(b"what was stored")
