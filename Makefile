@@ -12,7 +12,7 @@ export TESTCONTAINERS_RYUK_DISABLED := true
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup local engine image demo test test-user check lint types floors format \
-	attack conformance bench chaos fuzz lock clean
+	attack clients conformance bench chaos fuzz lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ format: setup ## let ruff write the code's form
 
 attack: image ## make every known attack in a box; ARGS name public scripts to run too
 	@$(BIN)/python -m tests.attack $(ARGS)
+
+clients: image ## wrap real agents, installed for it, in front of a mock; ARGS name some of them
+	@$(BIN)/python -m tests.clients $(ARGS)
 
 conformance: image ## try every engine and runtime that can run here; ARGS name some of them
 	@$(BIN)/python -m tests.conformance $(ARGS)

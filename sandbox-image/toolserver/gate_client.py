@@ -1,8 +1,9 @@
 """``glovebox-gate CLIENT``: a client's hook asks the session's gate before a tool is used.
 
-The hook's JSON comes in on standard input. ``claude``: the answer is in the form of Claude Code's
-PreToolUse hooks, which others took over. Any other name: ``{"decision": "allow"|"deny", "reason"}``
-comes out, and the exit code is 0 or 2. Where nobody answers, the tool is refused.
+The hook's JSON comes in on standard input. ``claude``: the answer is in the form of its PreToolUse
+hooks, in which a yes also spares the client's own question. ``codex`` takes nothing but exit codes.
+Any other name: ``{"decision": "allow"|"deny", "reason"}`` comes out as well. The exit code of a no is
+2, with the reason on standard error. Where nobody answers, the tool is refused.
 """
 
 from __future__ import annotations
@@ -42,13 +43,17 @@ def ask(body: dict[str, Any]) -> dict[str, Any]:
 def told(client: str, answer: dict[str, Any]) -> tuple[str, int]:
     """Return what the client reads, and the exit code."""
     allowed = answer["decision"] == "allow"
-    if client == "claude":
+    if client == "codex":
+        return "", 0 if allowed else REFUSED
+    if client == "claude" and allowed:
         output = {
             "hookEventName": "PreToolUse",
             "permissionDecision": answer["decision"],
             "permissionDecisionReason": str(answer.get("reason", "")),
         }
         return json.dumps({"hookSpecificOutput": output}), 0
+    if client == "claude":
+        return "", REFUSED
     return json.dumps(answer), 0 if allowed else REFUSED
 
 
@@ -63,7 +68,7 @@ def main(words: list[str]) -> int:
         sys.stderr.write(f"glovebox: the gate could not be asked, so this is refused: {err}\n")
         return REFUSED
     output, code = told(client, answer)
-    sys.stdout.write(output + "\n")
+    sys.stdout.write(output and output + "\n")
     if code:
         sys.stderr.write(f"{answer.get('reason', '')}\n")
     return code

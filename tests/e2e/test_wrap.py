@@ -192,3 +192,51 @@ def test_leaving_the_terminal_ends_the_program(world, sit):
 
     assert seat.ended() == 130
     assert records(world, "session_end")[0]["status"] == "interrupted"
+
+
+ASKING = """#!/bin/bash
+echo before
+call='{"tool_name":"bash","tool_input":{"command":"git push origin main"}}'
+printf '%s' "$call" | /opt/glovebox/toolserver/glovebox-gate pi > answer
+echo "code $?"; read line; echo "read $line"; exit 0
+"""
+
+
+def test_question_takes_the_screen_and_gives_it_back(world, sit):
+    """A client's call is asked about over the program; what is typed then is the answer's alone."""
+    client = world.project / "pi"
+    client.write_text(ASKING)
+    client.chmod(0o755)
+    seat = sit("wrap", "--", "./pi")
+    seat.until("git push origin main")
+    seat.until("publishes")
+    seat.type("yes\r")
+    seat.until("code 0")
+    assert "before" in seat.text()
+    seat.type("typed\r")
+    seat.until("read typed")
+    seat.until("apply these changes")
+    seat.type("n\r")
+
+    assert seat.ended() == 0
+    [call] = records(world, "client_call")
+    assert (call["allowed"], call["answer"]["by"]) == (True, "terminal")
+    [end] = records(world, "terminal_end")
+    assert end["bytes_typed"] == len("typed\r")
+
+
+def test_no_is_the_answer_of_a_person_who_leaves_the_question(world, sit):
+    """Ctrl-C there is a no, and goes to nobody else."""
+    client = world.project / "pi"
+    client.write_text(ASKING)
+    client.chmod(0o755)
+    seat = sit("wrap", "--", "./pi")
+    seat.until("publishes")
+    seat.type("\x03")
+    seat.until("code 2")
+    seat.type("\x1d")
+    seat.until("apply these changes")
+    seat.type("n\r")
+
+    assert seat.ended() == 130
+    assert records(world, "client_call")[0]["allowed"] is False

@@ -42,14 +42,14 @@ def install() -> Path:
 
 
 @contextmanager
-def aimock(key: str) -> Iterator[str]:
-    """Run the mock, which takes one key alone; give its address."""
+def aimock(key: str, *, fixtures: Path = FIXTURES) -> Iterator[str]:
+    """Run the mock, which takes one key alone and says what ``fixtures`` say; give its address."""
     program = install()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environ = {"PATH": os.environ["PATH"], "AIMOCK_API_KEYS": key}
-    order = [str(program), "-p", str(port), "-f", str(FIXTURES), "--validate-on-load"]
+    order = [str(program), "-p", str(port), "-f", str(fixtures), "--validate-on-load"]
     process = subprocess.Popen(
         order, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )

@@ -7,16 +7,22 @@ import pytest
 from gate_client import main, told
 
 
-def test_claude_reads_its_own_form():
-    """Exit code 0 either way: the decision stands in the text."""
-    for decision in ("allow", "deny"):
-        output, code = told("claude", {"decision": decision, "reason": "why"})
-        specific = json.loads(output)["hookSpecificOutput"]
+def test_claude_reads_its_own_form_of_a_yes():
+    """So that it does not ask for itself; a no is the exit code that blocks."""
+    output, code = told("claude", {"decision": "allow", "reason": "why"})
+    specific = json.loads(output)["hookSpecificOutput"]
 
-        assert code == 0
-        assert specific["hookEventName"] == "PreToolUse"
-        assert specific["permissionDecision"] == decision
-        assert specific["permissionDecisionReason"] == "why"
+    assert code == 0
+    assert specific["hookEventName"] == "PreToolUse"
+    assert specific["permissionDecision"] == "allow"
+    assert specific["permissionDecisionReason"] == "why"
+    assert told("claude", {"decision": "deny", "reason": "why"}) == ("", 2)
+
+
+@pytest.mark.parametrize(("decision", "code"), [("allow", 0), ("deny", 2)])
+def test_codex_gets_nothing_but_the_code(decision, code):
+    """It takes a hook that says allow for one that failed, and goes on."""
+    assert told("codex", {"decision": decision, "reason": "why"}) == ("", code)
 
 
 @pytest.mark.parametrize(("decision", "code"), [("allow", 0), ("deny", 2)])

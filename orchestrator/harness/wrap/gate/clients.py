@@ -52,7 +52,22 @@ def _pi(words: Sequence[str]) -> tuple[str, ...] | None:
     return ("--extension", f"{_TOOLSERVER}/gate_pi.mjs", *words)
 
 
+def _codex(words: Sequence[str]) -> tuple[str, ...] | None:
+    # In the form of a TOML value, which JSON's strings and lists are; keys have no quotes there.
+    hook = f'{{type="command",command="{COMMAND} codex",timeout={_WAIT_S}}}'
+    return (
+        # Else a person would have to look through them first.
+        "--dangerously-bypass-hook-trust",
+        "-c",
+        "features.hooks=true",
+        "-c",
+        f'hooks.PreToolUse=[{{matcher="*",hooks=[{hook}]}}]',
+        *words,
+    )
+
+
 _CLIENTS: dict[str, Callable[[Sequence[str]], tuple[str, ...] | None]] = {
     "claude": _claude,
+    "codex": _codex,
     "pi": _pi,
 }

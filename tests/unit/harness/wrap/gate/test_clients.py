@@ -1,6 +1,7 @@
 """How known agents are made to ask: by arguments alone."""
 
 import json
+import tomllib
 
 import pytest
 
@@ -35,10 +36,22 @@ def test_pi_gets_an_extension_behind_an_interpreter_too():
     )
 
 
+def test_codex_gets_a_hook_by_its_configuration():
+    """Before its own words, as a value of TOML that says the same."""
+    found = connect(["codex", "exec", "q"])
+    configured = [found.argv[at + 1] for at, word in enumerate(found.argv) if word == "-c"]
+    [hook] = [tomllib.loads(f"x={word.partition('=')[2]}")["x"][0] for word in configured[1:]]
+
+    assert found.argv[1] == "--dangerously-bypass-hook-trust"
+    assert found.argv[-2:] == ("exec", "q")
+    assert hook["matcher"] == "*"
+    assert hook["hooks"][0]["command"].endswith("glovebox-gate codex")
+
+
 @pytest.mark.parametrize(
     "argv",
     [
-        ["codex", "exec"],
+        ["gemini", "-p", "q"],
         ["claude", "--bare", "-p", "x"],
         ["claude", "--settings", "{}"],
         ["claude", "--settings={}"],
