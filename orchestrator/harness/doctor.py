@@ -182,6 +182,14 @@ def check_policy(facts: MachineFacts) -> Finding:
     return Finding("policy", "info", "no organisation's policy is installed")
 
 
+def check_way_out(facts: MachineFacts) -> Finding:
+    """What the usual policy lets out of a box could be let out."""
+    way = facts.way_out
+    if way.failure:
+        return Finding("way out", "fail", way.failure, way.hint)
+    return Finding("way out", "info", way.found)
+
+
 def check_model(facts: MachineFacts) -> Finding:
     """Some model can be asked."""
     have = [f"key for {name}" for name in facts.keys]
@@ -210,6 +218,7 @@ CHECKS: tuple[Callable[[MachineFacts], Finding], ...] = (
     check_state,
     check_disk,
     check_policy,
+    check_way_out,
     check_model,
     check_keyring,
 )

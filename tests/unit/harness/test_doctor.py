@@ -7,6 +7,7 @@ from orchestrator.engine.facts import EngineInfo
 from orchestrator.harness.doctor import CHECKS, GIB, Finding, diagnose, exit_code
 from orchestrator.harness.doctor_box import BoxFacts
 from orchestrator.harness.doctor_facts import EngineFacts, Folder, MachineFacts, PolicyFacts
+from orchestrator.harness.egress.doctor_way import WayOutFacts
 from orchestrator.schema.posture import CONTROLS, Posture
 
 INFO = EngineInfo(
@@ -260,3 +261,13 @@ def test_installed_policy_is_told_and_one_that_does_not_hold_fails():
         "policy", "fail", "/etc/glovebox/org.yaml:1: x", "mend"
     )
     assert exit_code(diagnose(spoilt)) == 1
+
+
+def test_way_out_that_could_not_be_opened_has_to_be_mended():
+    """No session under that policy would begin."""
+    told = finding(replace(WELL, way_out=WayOutFacts("policy work: 2 network rules")), "way out")
+    broken = WayOutFacts(failure="ca.pem: cannot be read", hint="name a file")
+    failed = finding(replace(WELL, way_out=broken), "way out")
+
+    assert (told.status, told.found) == ("info", "policy work: 2 network rules")
+    assert (failed.status, failed.mend) == ("fail", "name a file")
