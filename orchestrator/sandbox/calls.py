@@ -124,8 +124,8 @@ class Calls:
 
     @property
     def idle(self) -> bool:
-        """True where no call is open."""
-        return not self._open
+        """True where no call is open, and nothing was ever let out."""
+        return not (self._open or self.departures.used)
 
     def send_over(self, link: Link) -> None:
         """Name the connection that requests go out on."""

@@ -7,6 +7,7 @@ only where it fits, and is a breach that ends the box where it does not.
 from __future__ import annotations
 
 import asyncio
+import traceback
 from collections.abc import Coroutine
 from contextlib import suppress
 from typing import Annotated, Any
@@ -21,6 +22,7 @@ from orchestrator.sandbox.frames import BOX_NUMBERS, MAX_OUT, OPEN, RESULT, WIND
 from orchestrator.sandbox.results import wire_bytes
 from orchestrator.sandbox.taken_stream import TakenStream
 from orchestrator.schema.egress import Caller
+from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.schema.way_out import Incoming, IncomingDoor
 
 MOST_LOOK_UPS = 32
@@ -83,7 +85,8 @@ class Departures:
         self._tasks: set[asyncio.Task[None]] = set()
         self._look_ups: set[int] = set()
         self._latest = BOX_NUMBERS
-        self._used = False
+        self.used = False
+        """Whether anything was ever let out: the box then counts on from what only this end knows."""
 
     @property
     def is_open(self) -> bool:
@@ -92,7 +95,7 @@ class Departures:
 
     def open(self, outside: Outside) -> None:
         """Give what comes from now on to ``outside``."""
-        self._outside, self._used = outside, True
+        self._outside, self.used = outside, True
 
     async def close(self) -> None:
         """Let nothing out any more; returns when nobody serves any more."""
@@ -125,7 +128,7 @@ class Departures:
             stream.fail(failure)
 
     def _take_new(self, frame: Frame, send: Send) -> None:
-        if not self._used or frame.call <= self._latest:
+        if not self.used or frame.call <= self._latest:
             raise BoxError(f"box: opened stream {frame.call}, which is not its to open now")
         self._latest = frame.call
         opened = _parse(frame.payload)
@@ -192,4 +195,9 @@ def _parse(payload: bytes) -> _Opened:
 
 
 def _tell(message: str, error: Exception) -> None:
-    asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})
+    # Not the error itself: its text may hold what a program sent, and this goes to a terminal.
+    where = "".join(traceback.format_tb(error.__traceback__))
+    text = escape_terminal(
+        f"{message}: {type(error).__name__}: {error}\n{where}", keep_newlines=True
+    )
+    asyncio.get_running_loop().call_exception_handler({"message": text})

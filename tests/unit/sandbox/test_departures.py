@@ -117,7 +117,7 @@ def test_look_up_is_answered():
 @pytest.mark.filterwarnings("ignore")
 def test_failure_outside_is_a_no_and_a_cut(caplog):
     """What goes wrong there lets nothing out; it is told, and ends nothing else."""
-    outside = Recorder(RuntimeError("a slip"))
+    outside = Recorder(RuntimeError("a slip\x1b[2J"))
 
     async def scene(departures, send):
         departures.take(opened(FIRST, {"name": "known.example"}), send)
@@ -129,7 +129,9 @@ def test_failure_outside_is_a_no_and_a_cut(caplog):
     answers = {call: json.loads(data) for call, kind, data in sent if kind == RESULT}
     assert answers[FIRST] == {"data": {"known": False}}
     assert answers[FIRST + 1]["error"] == "cut off"
-    assert "a slip" in caplog.text
+    assert "RuntimeError: a slip" in caplog.text
+    assert "in serve" in caplog.text
+    assert "\x1b" not in caplog.text
 
 
 def test_end_cuts_off_what_is_open():

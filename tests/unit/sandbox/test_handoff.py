@@ -13,8 +13,12 @@ from orchestrator.engine.containers import find_containers
 from orchestrator.engine.lease import Lease
 from orchestrator.errors import BoxError
 from orchestrator.sandbox.docker_driver import DockerLifecycle
+from orchestrator.sandbox.way_conformance import LEAVE, Echo
 from orchestrator.schema.request import ExecRequest
+from orchestrator.schema.way_out import WayOut
 from tests.support.boxes import small_spec
+
+TOLD = "echo $HTTPS_PROXY"
 
 pytestmark = pytest.mark.docker
 
@@ -75,6 +79,32 @@ def test_new_owner_is_heard(pair, sandbox_image):
         return said(await box.execute(order("echo alive")))
 
     assert handed_over(pair, small_spec(sandbox_image), after) == "alive\n"
+
+
+def test_new_owner_lets_out(pair, sandbox_image):
+    """A box from the pool has a way out as any other; commands of it are told."""
+
+    async def after(box):
+        async with box.let_out(WayOut(""), Echo()):
+            return said(await box.execute(order(LEAVE))), said(await box.execute(order(TOLD)))
+
+    heard, told = handed_over(pair, small_spec(sandbox_image), after)
+
+    assert (heard, told) == ("heard hello\n", "http://127.0.0.1:3128\n")
+
+
+def test_box_that_was_let_out_of_stays_with_its_owner(pair, sandbox_image):
+    """What it still has to say of its connections nobody else would understand."""
+
+    async def whole():
+        first, _ = pair
+        spec = small_spec(sandbox_image)
+        box = await first.start(spec)
+        async with box.let_out(WayOut(""), Echo()):
+            pass
+        assert await first.hand_over(spec.session) is None
+
+    anyio.run(whole)
 
 
 def test_first_owner_keeps_nothing_open(pair, sandbox_image):
