@@ -33,6 +33,7 @@ from orchestrator.harness.closing import Closing
 from orchestrator.harness.egress.net import Net
 from orchestrator.harness.egress.parts import WayParts
 from orchestrator.harness.egress.running import RunningCalls
+from orchestrator.harness.egress.unanswered import Unanswered
 from orchestrator.harness.egress.way import open_way_out, way_facts
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import Governed
@@ -81,6 +82,8 @@ class Ground:
     """The way into the box for a person."""
     use: BoxUse
     """What programs in the box have used of models."""
+    unanswered: Unanswered
+    """What nobody could be asked about of what would leave the box."""
 
     @property
     def judge(self) -> Judge:
@@ -150,7 +153,7 @@ async def open_ground(
         await stack.enter_async_context(open_way_out(way))
         access = await stack.enter_async_context(joinable(record, room, output, paths=paths))
         await stack.enter_async_context(previewed(options.previews, access, front))
-        last = (access, way.use)
+        last = (access, way.use, way.unanswered)
         ground = Ground(record.session, governed, record, room, history, observe, output, *last)
         observe(start_event(ground, model=model))
         yield ground

@@ -18,6 +18,7 @@ from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.egress.net import Net
+from orchestrator.harness.egress.unanswered import StoppingRunner
 from orchestrator.harness.egress.way import lets_out
 from orchestrator.harness.first_commands import run_first
 from orchestrator.harness.front import FrontDoor
@@ -27,7 +28,7 @@ from orchestrator.harness.history import KeepingRunner, TurnHistory
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.record import Record
 from orchestrator.harness.room import Room
-from orchestrator.loop.agent_loop import AgentLoop, Speech
+from orchestrator.loop.agent_loop import AgentLoop, Speech, ToolRunner
 from orchestrator.model.client import ModelClient
 from orchestrator.model.factory import open_model
 from orchestrator.policy.effective import EffectivePolicy
@@ -158,7 +159,7 @@ def _loop(
     facts = PromptFacts(WORKDIR, today, tuple(tools), way_out=lets_out(governed.policy))
     return AgentLoop(
         client,
-        KeepingRunner(dispatcher, ground.history),
+        _runner(ground, dispatcher),
         ground.record.transcript,
         audit=ground.record.audit,
         speech=Speech(system_prompt(facts), definitions),
@@ -167,6 +168,12 @@ def _loop(
         observe=ground.observe,
         beside=ground.use.beside,
     )
+
+
+def _runner(ground: Ground, dispatcher: Dispatcher) -> ToolRunner:
+    keeping = KeepingRunner(dispatcher, ground.history)
+    stops = ground.governed.options.on_ask == "stop"
+    return StoppingRunner(keeping, ground.unanswered) if stops else keeping
 
 
 def _warn_of_cost(policy: EffectivePolicy, model: ModelClient, observe: Observer) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import http.server
+import json
 import threading
 from contextlib import contextmanager
 
@@ -104,7 +105,7 @@ def listening():
         thread.join()
 
 
-def near(world, port):
+def near(world, port, effect="allow"):
     """Return a policy that lets out to this host's own loopback, which only a rule can say."""
     rule = {
         "id": "near",
@@ -112,7 +113,7 @@ def near(world, port):
         "schemes": ["http"],
         "ports": [port],
         "private": ["127.0.0.0/8", "::1/128"],
-        "effect": "allow",
+        "effect": effect,
     }
     path = world.root / "near.yaml"
     network = {"default": "deny", "rules": [rule]}
@@ -154,3 +155,30 @@ def test_warm_and_resumed_sessions_have_the_same_way_out(pooled):
     assert "hello" in warm.of("tool_end")[0]["output"]
     assert "hello" in resumed.of("tool_end")[0]["output"], resumed.err
     assert asked == ["/warm", "/behind"]
+
+
+def test_run_that_is_to_stop_ends_and_goes_on_with_the_answer(world):
+    """The request is refused and its question kept; the next try of a resumed run has its answer."""
+    with listening() as (port, asked):
+        policy = near(world, port, "ask")
+        get = bash(f"{BY_PROXY} http://localhost:{port}/a")
+        model = world.script(get, {"text": "never said"})
+        stopped = world.run(
+            "run", "go", "-m", model, "--policy", policy, "--on-ask", "stop", "--json"
+        )
+        [row] = json.loads(world.run("approvals", "list", "--json").out)["questions"]
+        before = list(asked)
+        answered = world.run("approvals", "answer", row["question"]["id"], "yes")
+        again = world.script({"text": "-"}, get, {"text": "done"}, name="again.yaml")
+        session = row["question"]["session"]
+        resumed = world.run(
+            "run", "on", "-m", again, "--resume", session, "--policy", policy, "--json"
+        )
+
+    assert (stopped.code, before) == (3, [])
+    assert "nobody could be asked" in stopped.of("tool_end")[0]["output"]
+    assert row["question"]["subject"] == f"GET http://localhost:{port}/a"
+    assert answered.code == 0, answered.err
+    assert resumed.code == 0, resumed.err
+    assert "hello" in resumed.of("tool_end")[0]["output"]
+    assert asked == ["/a"]

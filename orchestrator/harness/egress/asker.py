@@ -60,15 +60,17 @@ class EgressAsker:
         *,
         stands: Callable[[str], bool],
         unspent_s: float,
+        hear: Callable[[Question, Answer], None] = lambda *_: None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``stands`` says whether a remembered yes still does.
+        """``stands`` says whether a remembered yes still does; ``hear`` is told of each answer.
 
         A yes to one time that nobody waits for any more is kept for ``unspent_s`` seconds.
         """
         self._questions = questions
         self._stands = stands
         self._unspent_s = unspent_s
+        self._hear = hear
         self._now = now
         self._held: dict[_Key, _Held] = {}
         self._granted: dict[_Key, Answer] = {}
@@ -136,6 +138,7 @@ class EgressAsker:
     async def _put(self, key: _Key, held: _Held, question: Question) -> None:
         try:
             held.answer = answer = await self._questions.put(question)
+            self._hear(question, answer)
             self._keep(key, answer, wanted=held.waiting > 0)
         except AuditError as error:
             held.failure = error

@@ -15,6 +15,7 @@ from orchestrator.egress.packages.hosts import PackageHosts
 from orchestrator.harness.box_models.box_use import BoxUse
 from orchestrator.harness.egress.net import Net
 from orchestrator.harness.egress.running import RunningCalls
+from orchestrator.harness.egress.unanswered import Unanswered
 from orchestrator.harness.governed import Governed
 from orchestrator.sandbox.driver import RunningBox
 from orchestrator.schema.ids import SessionId
@@ -39,6 +40,8 @@ class WayParts:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     use: BoxUse = field(default_factory=BoxUse)
     """Is told what the box uses of models."""
+    unanswered: Unanswered = field(default_factory=Unanswered)
+    """Is told of questions that nobody could be asked."""
     net: Net = field(default_factory=Net)
     packages: PackageHosts = field(default_factory=PackageHosts)
     """Where the package clients of the box's image fetch from."""

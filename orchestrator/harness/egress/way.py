@@ -173,7 +173,12 @@ def _asker(parts: WayParts, standing: StandingGrants) -> EgressAsker:
         observe=parts.observe,
         scrub=parts.output.scrub,
     )
-    return EgressAsker(questions, stands=standing.stands, unspent_s=policy.approvals.timeout)
+    return EgressAsker(
+        questions,
+        stands=standing.stands,
+        unspent_s=policy.approvals.timeout,
+        hear=parts.unanswered.hear,
+    )
 
 
 def _gatekeeper(
