@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 
 import h11
@@ -17,9 +18,12 @@ from orchestrator.egress.refusals import Refusal, by_policy, by_rule, failed, ma
 from orchestrator.egress.seams import Admission, Headers
 from orchestrator.egress.strict import MessageError
 from orchestrator.egress.tunnel import Tunnel
+from orchestrator.schema.decision import Decision
 from orchestrator.schema.egress import EgressRequest, Traffic
 
 CONNECT = b"CONNECT"
+UNREADABLE = targets.Place("http", "(unreadable)", 0)
+"""Stands for the place of what could not be read that far."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Conversation:
                     self.line.reader, keep_s=limits.keep_s, head_s=limits.head_s
                 )
             except MessageError as error:
-                await self.line.refuse(malformed(error.status, str(error)))
+                await self._refuse_message(error)
                 return
             except OSError:
                 return
@@ -54,7 +58,7 @@ class Conversation:
             await self._refuse_place(error, method, headers)
             return False
         except MessageError as error:
-            await self.line.refuse(malformed(error.status, str(error)), headers, method=method)
+            await self._refuse_message(error, request, headers)
             return False
         return await self._carry_out(asked)
 
@@ -140,6 +144,28 @@ class Conversation:
         tunnel = Tunnel(replace(line, door="connect"), replace(place, scheme=scheme), talk)
         await tunnel.connect(framed.headers)
         return False
+
+    async def _refuse_message(
+        self, error: MessageError, asked: h11.Request | None = None, headers: Headers = ()
+    ) -> None:
+        """Refuse what has no one meaning, and put on record what of it could be read."""
+        line = self.line
+        method, place = "", line.place
+        if asked is not None:
+            method = asked.method.decode("ascii")
+            with contextlib.suppress(MessageError):
+                target = asked.target.decode("ascii")
+                place = place or (
+                    targets.parse_connect(target)
+                    if asked.method == CONNECT
+                    else targets.parse_absolute(target)[0]
+                )
+        if line.parts.recorder is not None:
+            place = place or UNREADABLE
+            request = EgressRequest(line.door, place.scheme, place.host, place.port, method or None)
+            said = Decision("deny", "malformed", "floor", str(error))
+            await line.parts.recorder.refused(request, said, line.caller)
+        await line.refuse(malformed(error.status, str(error)), headers, method=method)
 
     async def _refuse_place(
         self, error: targets.PlaceRefusedError, method: str, headers: Headers

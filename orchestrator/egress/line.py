@@ -12,7 +12,7 @@ from orchestrator.egress.limits import Limits
 from orchestrator.egress.live import Live
 from orchestrator.egress.reader import ReadAhead
 from orchestrator.egress.refusals import Refusal, render
-from orchestrator.egress.seams import ExchangeWatch, Gatekeeper, Headers, Tls
+from orchestrator.egress.seams import ExchangeWatch, Gatekeeper, Headers, Recorder, Tls
 from orchestrator.egress.targets import Place
 from orchestrator.egress.upstream import Pool
 from orchestrator.schema.egress import Caller, Door
@@ -29,6 +29,7 @@ class Parts:
     tls: Tls | None
     injector: Injector | None
     watch: ExchangeWatch | None
+    recorder: Recorder | None
 
 
 @dataclass

@@ -15,7 +15,15 @@ from orchestrator.egress.line import Life, Line, Parts, watch
 from orchestrator.egress.live import Live
 from orchestrator.egress.reader import ReadAhead
 from orchestrator.egress.refusals import failed
-from orchestrator.egress.seams import ByteStream, Dialer, ExchangeWatch, Gatekeeper, Resolver, Tls
+from orchestrator.egress.seams import (
+    ByteStream,
+    Dialer,
+    ExchangeWatch,
+    Gatekeeper,
+    Recorder,
+    Resolver,
+    Tls,
+)
 from orchestrator.egress.targets import USUAL_PORT, Place
 from orchestrator.egress.tunnel import Tunnel
 from orchestrator.egress.upstream import Pool
@@ -36,11 +44,13 @@ class Proxy:
         tls: Tls | None = None,
         injector: Injector | None = None,
         watch: ExchangeWatch | None = None,
+        recorder: Recorder | None = None,
         limits: Limits | None = None,
     ) -> None:
         """Ask the gatekeeper about everything.
 
-        What needs ``tls`` or an ``injector`` is refused without; ``watch`` only looks on.
+        What needs ``tls`` or an ``injector`` is refused without; ``watch`` only looks on, and
+        ``recorder`` hears of what could not be judged.
         """
         limits = limits or Limits()
         self._live = Live(gatekeeper, Ledger())
@@ -52,6 +62,7 @@ class Proxy:
             tls=tls,
             injector=injector,
             watch=watch,
+            recorder=recorder,
         )
         self._scopes: set[anyio.CancelScope] = set()
         self._pools: set[Pool] = set()

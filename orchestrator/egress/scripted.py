@@ -76,6 +76,7 @@ class ScriptedGatekeeper:
         self.admitted: list[Admission] = []
         self.callers: list[Caller | None] = []
         self.ended: list[tuple[Admission, Traffic]] = []
+        self.unreadable: list[tuple[EgressRequest, Decision]] = []
         self.hold: anyio.Event | None = None
         """Assign one to let every question wait for it, as for a person."""
 
@@ -105,6 +106,16 @@ class ScriptedGatekeeper:
     def passed(self, admission: Admission, traffic: Traffic) -> None:
         """Keep the end."""
         self.ended.append((admission, traffic))
+
+    async def refused(
+        self,
+        request: EgressRequest,
+        decision: Decision,
+        caller: Caller | None,  # noqa: ARG002 - the seam's
+    ) -> None:
+        """Keep what could not be judged, as a Recorder."""
+        await lowlevel.checkpoint()
+        self.unreadable.append((request, decision))
 
 
 class ScriptedResolver:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
+from orchestrator.schema.decision import Decision
 from orchestrator.schema.egress import Caller, EgressRequest, EgressVerdict, Scheme, Traffic
 
 Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
@@ -90,6 +91,16 @@ class Gatekeeper(Protocol):
 
     def passed(self, admission: Admission, traffic: Traffic) -> None:
         """Take note of the end of what was admitted."""
+        ...
+
+
+class Recorder(Protocol):
+    """Keeps what was refused before it could be judged: it has no one meaning to judge."""
+
+    async def refused(
+        self, request: EgressRequest, decision: Decision, caller: Caller | None
+    ) -> None:
+        """Put a refusal on record, as far as it could be read; never raises."""
         ...
 
 

@@ -74,7 +74,7 @@ def parse_origin(target: str, place: Place) -> str:
 
 def check_host(header: bytes | None, place: Place) -> None:
     """Raise MessageError unless the Host header names ``place``; only HTTP/1.0 goes without."""
-    if header is None:
+    if header is None or header == place.authority.encode():
         return
     try:
         text = header.decode("ascii")

@@ -88,7 +88,14 @@ async def scene(
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             proxy = Proxy(
-                gate, resolver, dialer, tls=tls, injector=injector, watch=watch, limits=limits
+                gate,
+                resolver,
+                dialer,
+                tls=tls,
+                injector=injector,
+                watch=watch,
+                recorder=gate,
+                limits=limits,
             )
             made = Scene(proxy, gate, resolver, dialer, tasks)
             try:

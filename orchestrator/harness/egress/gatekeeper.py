@@ -90,6 +90,27 @@ class EgressGatekeeper:
         except Exception as err:  # noqa: BLE001 - the gate fails closed, whatever broke in it
             return self._refusal(request, gate_error(err))
 
+    async def refused(
+        self, request: EgressRequest, decision: Decision, caller: Caller | None
+    ) -> None:
+        """Put on record what the proxy could not put to the rules; never raises."""
+        verdict = EgressVerdict(decision)
+        body = decided_body(
+            request,
+            verdict,
+            generation=self._rules.generation,
+            caller=caller,
+            answered=answer_body(None),
+        )
+        try:
+            written = await self._book.refused((request.host, decision.reason), body)
+        except AuditError:
+            # The book tells it itself, and nothing was let out.
+            return
+        if written is not None:
+            refusal = Admission(self._number(), request, verdict, self._rules.generation)
+            self._tell(refusal, Traffic(), caller)
+
     def tunnel_scheme(self, host: str, port: int) -> Scheme:
         """Say what a tunnel to this place is read as, by the rules that name it."""
         return self._rules.tunnel_scheme(host, port)

@@ -137,6 +137,7 @@ def _work(parts: WayParts, first: Rules, credentials: Credentials, *, tls: Sessi
             parts.net.dialer,
             tls=tls,
             injector=credentials.injector,
+            recorder=gatekeeper,
             watch=package_watch(parts, book),
         )
     )

@@ -335,3 +335,29 @@ def test_a_yes_that_cannot_be_carried_out_has_its_end_on_record():
     [problem] = play(act, Let(HOST, "http", upgrade=True))
 
     assert "websocket" in problem
+
+
+@pytest.mark.parametrize(
+    ("sends", "host", "method"),
+    [
+        (b"GET http://a.example/x HTTP/1.1\r\nHost: b.example\r\n\r\n", HOST, "GET"),
+        (
+            b"CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\nContent-Length: 1\r\n\r\nx",
+            HOST,
+            "CONNECT",
+        ),
+        (b"GET /x HTTP/1.1\r\nHost: a.example\r\n\r\n", "(unreadable)", "GET"),
+        (b"GET http://a.example/x HTTP/1.1\nHost: b.example\n\n", "(unreadable)", None),
+    ],
+)
+def test_what_could_not_be_judged_is_on_record_as_far_as_it_could_be_read(sends, host, method):
+    async def act(stage):
+        box = stage.dial()
+        await box.send(sends)
+        await rest_of(box)
+        return stage.gate.unreadable
+
+    [(request, decision)] = play(act)
+
+    assert (request.host, request.method) == (host, method)
+    assert (decision.effect, decision.rule) == ("deny", "malformed")

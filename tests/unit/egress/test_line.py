@@ -13,7 +13,14 @@ def lining(act, **limits):
         near, box = stream_pair()
         reader = ReadAhead(near)
         parts = Parts(
-            None, None, None, limits=Limits(**limits), tls=None, injector=None, watch=None
+            None,
+            None,
+            None,
+            limits=Limits(**limits),
+            tls=None,
+            injector=None,
+            watch=None,
+            recorder=None,
         )
         line = Line(parts, reader, None, door="http", caller=None, life=Life())
         async with anyio.create_task_group() as tasks:

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.egress.seams import Gatekeeper
 from orchestrator.harness.egress.gatekeeper import EgressGatekeeper
+from orchestrator.schema.decision import Decision
 from orchestrator.schema.egress import Terms, Traffic, egress_digest
 from orchestrator.schema.event import Egress
 from orchestrator.schema.ids import digest_of
@@ -241,3 +242,15 @@ async def test_yes_that_is_taken_back_ends_what_it_let_out(tmp_path):
 
 def test_is_the_gatekeeper_of_the_proxy():
     assert {"admit", "tunnel_scheme", "still_allows", "passed"} <= set(dir(EgressGatekeeper))
+
+
+async def test_what_could_not_be_judged_is_on_record_and_told_and_does_not_flood_it(tmp_path):
+    malformed = Decision("deny", "malformed", "floor", "two Host headers")
+    async with open_egress_desk(tmp_path, says("allow")) as desk:
+        for _ in range(50):
+            await desk.gatekeeper.refused(GET, malformed, CURL)
+        bodies = desk.bodies("egress")
+
+    assert {(body["effect"], body["rule"]) for body in bodies} == {("deny", "malformed")}
+    assert len(bodies) < 10
+    assert desk.events[0].rule == "malformed"
