@@ -68,6 +68,8 @@ def plan_outgoing(
         headers = onlooker.request(headers)
     head = RequestHead(asked.method, asked.target, headers)
     knows_secret = injector is not None and injector.has_sent(asked.place.host)
+    if injector is not None and not injections:
+        injector.refuse_misplaced(head)
     if not injections and not knows_secret:
         return Outgoing(head)
     if injector is None:

@@ -65,6 +65,21 @@ class Injector:
         """Say whether a host knows a secret of this session: then each of its answers is cleaned."""
         return host in self._sent
 
+    def refuse_misplaced(self, head: RequestHead) -> None:
+        """Raise InjectionRefused where a request without a credential's rule carries a placeholder.
+
+        The server could do nothing with it, and its own answer would not say why.
+        """
+        texts = [value.decode("latin-1") for _, value in head.headers]
+        pairs = [":".join(pair) for pair in map(basic_pair, head.values(_AUTHORIZATION)) if pair]
+        for text in (unquote_plus(head.target), *texts, *pairs):
+            reference = self._book.secret_in(text)
+            if reference is not None:
+                raise InjectionRefused(
+                    f"the request carries the placeholder of the secret {reference}, and no rule "
+                    "puts that secret into requests to this host, port and path over https"
+                )
+
     def inject(
         self, head: RequestHead, terms: Sequence[InjectionTerms], *, host: str, verified: bool
     ) -> Injected:

@@ -85,6 +85,11 @@ class Placeholders:
             )
         return AwsCredential(real, self._box_pair(reference))
 
+    def secret_in(self, text: str) -> str | None:
+        """Return the reference of a secret whose placeholder stands in a text; None without one."""
+        boxed = {**self._placeholders, **{name: pair.id for name, pair in self._pairs.items()}}
+        return next((name for name, own in boxed.items() if own in text), None)
+
     def known(self) -> Mapping[str, str]:
         """Return the values that were read so far, by reference, for those who redact."""
         found = dict(self._values)

@@ -271,3 +271,29 @@ def test_hosts_that_know_a_secret_are_bounded(book):
 
     assert not injector.has_sent("h0.example")
     assert injector.has_sent("h4096.example")
+
+
+@pytest.mark.parametrize(
+    "request_head",
+    [
+        head(("Authorization", "Bearer OWN")),
+        head(("Authorization", "BASIC")),
+        head(("X-Anything", "OWN")),
+        head(target="/x?key=OWN"),
+        head(("Authorization", "AWS4-HMAC-SHA256 Credential=BOXID/2026, Signature=00")),
+    ],
+)
+def test_placeholder_that_nothing_replaces_is_told_of(book, request_head):
+    """A server would only say that it does not know it."""
+    injector = Injector(book)
+    own, box = book.credential("api").placeholder, book.aws("aws").box.id
+    words = {"OWN": own, "BASIC": basic_value("me", own), "BOXID": box}
+    text = [(name.decode(), value.decode()) for name, value in request_head.headers]
+    for word, value in words.items():
+        text = [(name, content.replace(word, value)) for name, content in text]
+    pairs = tuple((name.encode(), content.encode()) for name, content in text)
+    carrying = RequestHead("GET", request_head.target.replace("OWN", own), pairs)
+
+    with pytest.raises(InjectionRefused, match=r"placeholder of the secret (api|aws)"):
+        injector.refuse_misplaced(carrying)
+    injector.refuse_misplaced(head(("Authorization", "Bearer something-else")))

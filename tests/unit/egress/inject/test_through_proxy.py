@@ -140,6 +140,17 @@ def test_later_answer_without_a_credential_is_clean_too(tmp_path):
     assert said.out.endswith(b".\n")
 
 
+def test_placeholder_outside_its_rule_is_refused_with_the_reason(tmp_path):
+    """Not passed on to a server that would answer with a riddle."""
+    with world(tmp_path) as (server, proxy):
+        placeholder = proxy.book.credential("api").placeholder
+        said = curl(server, proxy, "-H", f"X-Api-Key: {placeholder}", f"{URL}/open/plain")
+
+    assert b"HTTP/1.1 403" in said.out
+    assert b"the placeholder of the secret api" in said.out
+    assert server.asked == []
+
+
 def test_request_that_was_not_keyed_sends_none(tmp_path):
     """The path is a part of what a credential is bound to."""
     with world(tmp_path) as (server, proxy):
