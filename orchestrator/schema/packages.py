@@ -31,6 +31,8 @@ class PackagePlace:
     port: int
     path: str
     """Begins and ends with a slash; what lies below belongs to it."""
+    pages: str = "/"
+    """What lies below this is the index's own; elsewhere a server may show what anybody wrote."""
 
 
 class Packages(Protocol):

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 from orchestrator.egress.packages.client import Announced, Named
-from orchestrator.egress.packages.places import Origin, origin_of, place_of
+from orchestrator.egress.packages.places import Origin, lies_below, origin_of, place_of
 from orchestrator.schema.egress import EgressRequest
 from orchestrator.schema.packages import Ecosystem, PackagePlace
 
@@ -133,20 +133,7 @@ class PackageHosts:
 def _reaches(request: EgressRequest, place: PackagePlace) -> bool:
     if not _same_server(request, place.scheme, place.host, place.port):
         return False
-    return request.method is None or _lies_below(request.path, place.path)
-
-
-def _lies_below(path: str, base: str) -> bool:
-    """Say whether a path is plainly below a base, however often a server decodes it."""
-    while path.startswith(base) and not _DOTS.search(path):
-        if (decoded := unquote(path)) == path:
-            return True
-        path = decoded
-    return False
-
-
-_DOTS = re.compile(r"\\|(?:^|/)\.{1,2}(?:[;/]|$)")
-"""Segments that lead elsewhere, in any server's reading."""
+    return request.method is None or lies_below(request.path, place.path)
 
 
 def _same_server(request: EgressRequest, scheme: str, host: str, port: int) -> bool:

@@ -29,17 +29,11 @@ def addresses(said: str) -> list[str]:
     shown = _DEFAULT.search(said)
     if shown is None:
         raise ValueError("pip's help names no index")
-    found = [_around(shown[1])]
+    found = [shown[1]]
     for key, value in _SETTING.findall(said):
         urls = str(ast.literal_eval(value)).split()
-        found += [_folder(url) if key == "find-links" else _around(url) for url in urls]
+        found += [_folder(url) if key == "find-links" else url for url in urls]
     return each_once(found)
-
-
-def _around(index: str) -> str:
-    """Return what an index lies in: those that keep files of their own do it beside ``simple``."""
-    base, _, last = index.rstrip("/").rpartition("/")
-    return f"{base}/" if last in {"simple", "+simple"} else f"{base}/{last}/"
 
 
 def _folder(page: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+import re
+from urllib.parse import unquote, urlsplit
 
 from orchestrator.schema.packages import Ecosystem, PackagePlace
 
@@ -34,7 +35,23 @@ def place_of(ecosystem: Ecosystem, url: str) -> PackagePlace | None:
     if origin is None:
         return None
     scheme, host, port = origin
-    path = "/" + urlsplit(url).path.strip("/")
+    pages = ("/" + urlsplit(url).path.strip("/")).rstrip("/") + "/"
+    around, _, last = pages.rstrip("/").rpartition("/")
+    # Mirrors keep pip's files beside the index, not in it.
+    path = f"{around}/" if ecosystem == "pip" and last in {"simple", "+simple"} else pages
     return PackagePlace(
-        ecosystem, "https" if scheme == "https" else "http", host, port, path.rstrip("/") + "/"
+        ecosystem, "https" if scheme == "https" else "http", host, port, path, pages=pages
     )
+
+
+def lies_below(path: str, base: str) -> bool:
+    """Say whether a path is plainly below a base, however often a server decodes it."""
+    while path.startswith(base) and not _DOTS.search(path):
+        if (decoded := unquote(path)) == path:
+            return True
+        path = decoded
+    return False
+
+
+_DOTS = re.compile(r"\\|(?:^|/)\.{1,2}(?:[;/]|$)")
+"""Segments that lead elsewhere, in any server's reading."""

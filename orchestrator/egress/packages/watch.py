@@ -16,6 +16,7 @@ from orchestrator.egress.packages.client import Client, Page
 from orchestrator.egress.packages.clients import CLIENTS
 from orchestrator.egress.packages.hosts import Known, PackageHosts
 from orchestrator.egress.packages.page_body import PageBody, readable_encodings
+from orchestrator.egress.packages.places import lies_below
 from orchestrator.egress.seams import Admission, Headers, Onlooker
 from orchestrator.schema.artefact import Artefact
 from orchestrator.schema.egress import EgressRequest
@@ -55,6 +56,8 @@ class PackageWatch:
             client = CLIENTS[place.ecosystem]
             named = client.artefact(unquote(request.path))
             if named is None:
+                if not lies_below(request.path, place.pages):
+                    return None
                 return PageExchange(self, admission, client)
             known = Known(place.ecosystem, named)
         if known is None:
@@ -64,9 +67,13 @@ class PackageWatch:
         return FileExchange(self, admission, known)
 
     def follow(self, request: EgressRequest, headers: Headers, known: Known) -> None:
-        """Admit where a trusted server says that a file is; only what came over TLS counts."""
+        """Admit where a trusted server says that a file is; only what came over TLS counts.
+
+        The box must not have had a say in where: it wrote the query, if nobody announced it.
+        """
         target = _header(headers, b"location")
-        if request.scheme == "https" and target and known.hops < MOST_HOPS:
+        given = self.hosts.known(request) is not None or "?" not in request.target
+        if request.scheme == "https" and given and target and known.hops < MOST_HOPS:
             url = urljoin(_url(request), target).partition("#")[0]
             self.hosts.learn_file(url, known._replace(hops=known.hops + 1))
 

@@ -14,7 +14,6 @@ import anyio
 
 from orchestrator.confirmation.gate import Question
 from orchestrator.dispatch.questions import Questions
-from orchestrator.egress.packages.hosts import PackageHosts
 from orchestrator.egress.proxy import Proxy
 from orchestrator.egress.session_tls import SessionTls
 from orchestrator.egress.tls.authority import Authority
@@ -144,7 +143,7 @@ def _work(parts: WayParts, first: Rules, credentials: Credentials, *, tls: Sessi
     reload = NetworkReload(
         source=PolicySource.of(parts.governed.options, parts.paths, policy),
         rules=rules,
-        build=lambda fresh: _rules(fresh, credentials, parts.packages),
+        build=lambda fresh: _rules(fresh, credentials, parts),
         book=book,
         changed=PolicyFiles(parts.governed.options, parts.paths).changed,
         lapsed=gatekeeper.lapsed,
@@ -156,11 +155,13 @@ def _work(parts: WayParts, first: Rules, credentials: Credentials, *, tls: Sessi
     return _Work(book, asker, proxies[0], reload)
 
 
-async def _rules(
-    policy: EffectivePolicy, credentials: Credentials, packages: PackageHosts
-) -> Rules:
+async def _rules(policy: EffectivePolicy, credentials: Credentials, parts: WayParts) -> Rules:
     """Return a policy's rules, with the secrets that they name read."""
-    rules = EgressRules(policy, packages)
+    rules = EgressRules(policy, parts.packages)
+    if policy.network.packages and not parts.packages.places:
+        parts.note(
+            "network.packages: the image's clients are asked at a start: from the next one on"
+        )
     await credentials.load(rules.injections)
     return rules
 

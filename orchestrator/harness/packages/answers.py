@@ -19,6 +19,8 @@ from orchestrator.schema.ids import Digest
 from orchestrator.schema.packages import Ecosystem, PackagePlace
 
 MOST_URLS = 64
+FORMAT = 2
+"""Of what is kept of an answer."""
 _Text = Annotated[str, StringConstraints(max_length=4096)]
 
 
@@ -98,11 +100,11 @@ def places_in(answers: Mapping[Ecosystem, ClientAnswer]) -> tuple[PackagePlace, 
 
 def _plain(place: PackagePlace) -> str:
     host = f"[{place.host}]" if ":" in place.host else place.host
-    return f"{place.scheme}://{host}:{place.port}{place.path}"
+    return f"{place.scheme}://{host}:{place.port}{place.pages}"
 
 
 def _asked(client: Client) -> str:
-    return hashlib.sha256(client.command.encode()).hexdigest()
+    return hashlib.sha256(f"{FORMAT}\n{client.command}".encode()).hexdigest()
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -22,7 +22,7 @@ class World:
     """A watch of an index, and what it told."""
 
     def __init__(self, *bases):
-        places = bases or (("pip", "https://index.example/"),)
+        places = bases or (("pip", "https://index.example/simple"),)
         self.hosts = PackageHosts([place_of(*place) for place in places])
         self.artefacts = []
         self.troubles = []
@@ -129,7 +129,7 @@ def test_a_page_that_cannot_be_read_is_told(world, body, headers):
 
 def test_a_page_that_did_not_come_over_tls_admits_nothing():
     """Anybody on the way could have written it."""
-    world = World(("pip", "http://index.example/"))
+    world = World(("pip", "http://index.example/simple"))
     world.pass_through(
         "http://index.example/simple/six/", page(), headers=[(b"content-type", SIMPLE)]
     )
@@ -199,6 +199,26 @@ def test_a_page_that_another_page_leads_to_is_read(world):
     fetch_page(world)
 
     assert world.knows(WHEEL)
+
+
+def test_a_page_beside_the_index_announces_nothing(world):
+    """There the server may show what anybody wrote: each link would be a letter to its author."""
+    body = f'<a href="{WHEEL}">read me</a>'.encode()
+    html = [(b"content-type", b"text/html")]
+    world.pass_through("https://index.example/project/evil/", body, headers=html)
+    assert not world.knows(WHEEL)
+
+    world.pass_through("https://index.example/simple/six/", body, headers=html)
+    assert world.knows(WHEEL)
+
+
+def test_a_redirection_that_the_box_could_word_admits_nothing(world):
+    """A server that redirects to whatever a query says would let anything out."""
+    there = [(b"location", b"https://evil.example/?stolen")]
+    for asked in ("simple/six/?to=x", "f/six-1.0.zip?to=x", "go?to=x"):
+        world.pass_through(f"https://index.example/{asked}", status=302, headers=there)
+
+    assert not world.knows("https://evil.example/?stolen")
 
 
 def test_a_crates_checksum_is_known_from_the_index():

@@ -53,7 +53,9 @@ def test_no_password_is_kept():
     answer = read_answer(CLIENTS["npm"], '{"registry": "https://me:pw@r.example/x"}')
 
     assert answer == ClientAnswer(("https://r.example:443/x/",))
-    assert places_in({"npm": answer}) == (PackagePlace("npm", "https", "r.example", 443, "/x/"),)
+    assert places_in({"npm": answer}) == (
+        PackagePlace("npm", "https", "r.example", 443, "/x/", pages="/x/"),
+    )
 
 
 @pytest.mark.parametrize(
