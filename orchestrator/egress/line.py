@@ -36,11 +36,13 @@ class Parts:
 class Life:
     """How the connection itself may end."""
 
+    gone_s: float
+    """For the answer to a program that said its last, and may be gone."""
     spliced: bool = False
     """Only bytes pass now: one direction may end long before the other."""
 
 
-async def watch(reader: ReadAhead, life: Life, scope: anyio.CancelScope, gone_s: float) -> None:
+async def watch(reader: ReadAhead, life: Life, scope: anyio.CancelScope) -> None:
     """Read ahead; when the program is gone, end what was begun for it.
 
     One that only said its last has some seconds for its answer.
@@ -48,7 +50,7 @@ async def watch(reader: ReadAhead, life: Life, scope: anyio.CancelScope, gone_s:
     if not await reader.run():
         return
     if not reader.broken:
-        await anyio.sleep(gone_s)
+        await anyio.sleep(life.gone_s)
     if not life.spliced:
         scope.cancel()
 

@@ -118,10 +118,10 @@ class Proxy:
             pool = Pool(
                 self._parts.dialing, self._parts.tls, tasks=tasks, limits=self._parts.limits
             )
-            life = Life()
+            life = Life(self._parts.limits.gone_s)
             door: Door = "transparent" if incoming.door == "transparent" else "http"
             line = Line(self._parts, reader, pool, door=door, caller=incoming.caller, life=life)
-            tasks.start_soon(watch, reader, life, tasks.cancel_scope, self._parts.limits.gone_s)
+            tasks.start_soon(watch, reader, life, tasks.cancel_scope)
             self._pools.add(pool)
             try:
                 await self._by_door(line, incoming)

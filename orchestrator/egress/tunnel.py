@@ -159,8 +159,7 @@ class Tunnel:
             return
         async with anyio.create_task_group() as tasks:
             reader, line = ReadAhead(inside), self.line
-            gone_s = line.parts.limits.gone_s
-            tasks.start_soon(watch, reader, line.life, tasks.cancel_scope, gone_s)
+            tasks.start_soon(watch, reader, line.life, tasks.cancel_scope)
             await self.talk(replace(self.line, reader=reader, door="inspected", place=self.place))
             tasks.cancel_scope.cancel()
 

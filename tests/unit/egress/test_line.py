@@ -22,7 +22,7 @@ def lining(act, **limits):
             watch=None,
             recorder=None,
         )
-        line = Line(parts, reader, None, door="http", caller=None, life=Life())
+        line = Line(parts, reader, None, door="http", caller=None, life=Life(1.0))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(reader.run)
             result = await act(line, box)
