@@ -94,8 +94,9 @@ async def open_shell(
         await stack.enter_async_context(signed_in_time(record.audit))
         tell_warnings(front, record)
         # The terminal is the person's own now: questions wait in the inbox.
+        inbox = replace(options, approve=options.approve or "ask")
         way = WayParts(
-            replace(governed, confirmer=confirmer_for(options, None, governed.desk)),
+            replace(governed, confirmer=confirmer_for(inbox, None, governed.desk)),
             record.session,
             room.box,
             record.audit,

@@ -12,6 +12,10 @@ import pytest
 import yaml
 
 from orchestrator.confirmation.inbox import Inbox
+from orchestrator.harness.options import NO_MODEL, RunOptions
+from orchestrator.harness.person import Person
+from orchestrator.harness.shell import open_shell
+from orchestrator.schema.stream import TerminalSize
 from tests.support.asking import until_asked
 from tests.support.outing import allow
 from tests.support.upstream import upstream
@@ -182,3 +186,48 @@ def test_run_that_is_to_stop_ends_and_goes_on_with_the_answer(world):
     assert resumed.code == 0, resumed.err
     assert "hello" in resumed.of("tool_end")[0]["output"]
     assert asked == ["/a"]
+
+
+def test_shell_of_a_person_has_the_way_out_and_asks_in_the_inbox(outing, tmp_path):
+    """The terminal is the person's own: the question waits for another one of theirs."""
+    elsewhere = World(tmp_path)
+
+    async def answer():
+        held = await until_asked(Inbox(outing.paths.questions))
+        done = await anyio.to_thread.run_sync(
+            lambda: elsewhere.run("approvals", "answer", held.question.id, "yes")
+        )
+        assert done.code == 0, done.err
+
+    async def run():
+        async with upstream("docs.acme.example") as far:
+            rule = {**allow("docs.acme.example", schemes=["http"]), "effect": "ask"}
+            options = RunOptions(
+                prompt=None,
+                directory=outing.project,
+                model=NO_MODEL,
+                policies=(outing.policy(default="deny", rules=[rule]),),
+            )
+            async with (
+                open_shell(options, outing.paths, front=outing.told, net=far.net) as shell,
+                anyio.create_task_group() as group,
+            ):
+                group.start_soon(answer)
+                stream = await shell.access.open_terminal(
+                    TerminalSize(80, 24),
+                    Person.here("shell"),
+                    command="curl -sS http://docs.acme.example/",
+                )
+                shown = b""
+                while data := await stream.receive():
+                    shown += data
+                await stream.close()
+            return shown, far.asked
+
+    shown, asked = anyio.run(run)
+
+    assert b"hello" in shown
+    assert asked == ["GET / HTTP/1.1"]
+    (body,) = outing.records("egress")
+    assert body["answer"]["by"] == "inbox"
+    assert any("a question waits" in note for note in outing.told.notes)
