@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from orchestrator.cli.audit_models import models_report
 from orchestrator.cli.chains import Chain, Json, chain_file, print_lines, records_of
+from orchestrator.harness.box_models.summary import summarise_models
 from orchestrator.harness.egress.question import recorded_subject
 from orchestrator.harness.egress.summary import Row, Summary, number, suggested_rule, summarise
 from orchestrator.schema.terminal_text import escape_terminal
@@ -20,11 +22,15 @@ def egress(chain: Chain = None, as_json: Json = False) -> None:
     The chain is not verified by this.
     """
     path = chain_file(chain)
-    summary = summarise(records_of(path))
+    records = list(records_of(path))
+    summary, models = summarise(records), summarise_models(records)
     if as_json:
-        print_lines(json.dumps({"file": str(path), **_as_data(summary)}))
+        data = {**_as_data(summary), "models": [row.as_data() for row in models]}
+        print_lines(json.dumps({"file": str(path), **data}))
     else:
-        print_lines(*(escape_terminal(line, keep_newlines=True) for line in _report(summary)))
+        network = () if models and not summary.rows else _report(summary)
+        lines = [*network, *models_report(models)]
+        print_lines(*(escape_terminal(line, keep_newlines=True) for line in lines))
 
 
 def egress_line(record: Mapping[str, Any]) -> str | None:

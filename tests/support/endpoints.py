@@ -18,6 +18,7 @@ from orchestrator.egress.endpoint.budget import BoxBudget
 from orchestrator.egress.endpoint.clients import open_clients
 from orchestrator.egress.endpoint.day_ledger import DayLedger
 from orchestrator.egress.endpoint.echo import Echoes
+from orchestrator.egress.endpoint.model_call import CallDesk
 from orchestrator.egress.endpoint.price import Price
 from orchestrator.egress.endpoint.scripted import ScriptedDesk
 from orchestrator.egress.endpoint.server import ModelEndpoint
@@ -66,9 +67,10 @@ async def endpoint(
     terms: BoxModels = ANY,
     ledger: Path | None = None,
     day: Callable[[], str] = lambda: "2026-11-30",
+    desk: CallDesk | None = None,
 ) -> AsyncIterator[Served]:
     """Serve while the context is open; ``served.terms`` may be changed at any time."""
-    desk = ScriptedDesk()
+    scripted = ScriptedDesk()
     keys = {u.name: u.key.reveal() for u in upstreams if u.key}
     async with open_clients(ssl.create_default_context()) as clients:
         budget = BoxBudget(
@@ -83,10 +85,10 @@ async def endpoint(
                 terms=lambda: served.terms,
                 echoes=Echoes(KnownValues(keys), PLACEHOLDER),
                 budget=budget,
-                desk=desk,
+                desk=desk or scripted,
                 clients=clients,
             ),
-            desk,
+            scripted,
             budget,
             terms,
         )

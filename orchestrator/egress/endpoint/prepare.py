@@ -45,6 +45,16 @@ def prepare(
 ) -> Prepared:
     """Return what may leave; RefusedCallError says what is wrong with it."""
     body = parse_body(raw, route)
+    try:
+        return _prepared(body, route, upstreams, terms=terms)
+    except RefusedCallError as refused:
+        refused.asked = body.model
+        raise
+
+
+def _prepared(
+    body: RequestBody, route: Route, upstreams: Sequence[Upstream], *, terms: BoxModels
+) -> Prepared:
     chosen = choose(body.model, route, upstreams, terms=terms)
     price = chosen.upstream.price(chosen.model)
     if terms.limits_cost and route.kind != "count":

@@ -45,6 +45,8 @@ class RefusedCallError(Exception):
         self.message = message
         self.rule = rule
         self.retry_after_s = retry_after_s
+        self.asked = ""
+        """The model that was asked for, where that was known by then."""
         self.recorded = False
         """Whether the record has it already, as the end of a call."""
 

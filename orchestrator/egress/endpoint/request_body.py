@@ -25,7 +25,8 @@ _NAME = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?\Z")
 _MAX_ANSWERS = 128
 _MAX_VALUES = 2_000_000
 """Commas and brackets of a body: JSON of nothing else takes fifty times its bytes in memory."""
-_BLOB = re.compile(rb"[A-Za-z0-9+/=_-]{2048,}")
+_BLOB_BYTES = 2048
+"""A text of so many bytes without a space is no prose."""
 _BLOB_TOKENS = 3_000
 """A picture or a page; what it takes does not follow from its bytes."""
 _BYTES_A_TOKEN = 3
@@ -47,8 +48,9 @@ class RequestBody:
     @property
     def input_estimate(self) -> int:
         """Return how many tokens the prompt may have, rather too many."""
-        plain, blobs = _BLOB.subn(b"", self.raw)
-        return len(plain) // _BYTES_A_TOKEN + blobs * _BLOB_TOKENS
+        blobs = [len(text) for text in self.raw.split(b'"') if _is_blob(text)]
+        plain = len(self.raw) - sum(blobs)
+        return plain // _BYTES_A_TOKEN + len(blobs) * _BLOB_TOKENS
 
 
 def parse_body(raw: bytes, route: Route) -> RequestBody:
@@ -139,7 +141,7 @@ def _whole(data: Mapping[str, Any], name: str) -> int:
 
 
 def _decoded(raw: bytes) -> dict[str, Any]:
-    if sum(raw.count(sign) for sign in (b",", b"[", b"{")) > _MAX_VALUES:
+    if len(raw) > _MAX_VALUES and sum(raw.count(sign) for sign in (b",", b"[", b"{")) > _MAX_VALUES:
         raise RefusedCallError(413, "body: too many values")
     try:
         data = json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_no_number)
@@ -157,6 +159,10 @@ def _decoded(raw: bytes) -> dict[str, Any]:
 
 
 _FOLDED = frozenset(name.casefold() for name in _WATCHED)
+
+
+def _is_blob(text: bytes) -> bool:
+    return len(text) >= _BLOB_BYTES and b" " not in text and b"\\" not in text
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import anyio
 from orchestrator.egress.endpoint.accounting import counted
 from orchestrator.egress.endpoint.budget import BoxBudget, Hold
 from orchestrator.egress.endpoint.caller_key import is_callers, presented_keys
-from orchestrator.egress.endpoint.choice import choose
+from orchestrator.egress.endpoint.choice import ALLOW, choose
 from orchestrator.egress.endpoint.clients import Clients
 from orchestrator.egress.endpoint.connection import ClientConnection, ClientGoneError, Head, Intake
 from orchestrator.egress.endpoint.echo import Echoes, scrub_text
@@ -144,7 +144,7 @@ class ModelEndpoint:
 
     async def _list(self, connection: ClientConnection, request: _Request) -> None:
         names = ", ".join(u.name for u in self._upstreams if u.serves(request.route))
-        call = replace(request.call, provider=names)
+        call = replace(request.call, provider=names, rule=ALLOW)
         await self._begin(call)
         outcome = CallOutcome(None, problem="no list")
         try:
@@ -169,9 +169,13 @@ class ModelEndpoint:
         route = request.route
         chosen = choose(route.model, route, self._upstreams, terms=request.terms)
         call = replace(
-            request.call, asked=route.model, provider=chosen.upstream.name, model=chosen.model
+            request.call,
+            asked=route.model,
+            provider=chosen.upstream.name,
+            model=chosen.model,
+            rule=chosen.rule,
         )
-        await self._begin(replace(call, rule=chosen.rule))
+        await self._begin(call)
         order = await self._order(request, chosen.upstream, b"", model=chosen.model)
         await self._relayed(connection, order, call, request, prepared=None, hold=None)
 
@@ -262,7 +266,13 @@ class ModelEndpoint:
         call: ModelCall,
     ) -> None:
         if call.number and not refused.recorded:
-            denied = replace(call, effect="deny", rule=refused.rule, reason=refused.message)
+            denied = replace(
+                call,
+                effect="deny",
+                rule=refused.rule,
+                reason=refused.message,
+                asked=refused.asked or call.asked,
+            )
             # It is refused either way; only a yes needs its record first.
             with suppress(GloveboxError, OSError):
                 await self._desk.begin(denied)

@@ -68,6 +68,14 @@ def test_unknown_price_is_no_matter_where_money_is_not_counted():
     assert prepare(raw, COUNT, [unknown], terms=rules).amount.tokens == 0
 
 
+def test_refusal_knows_what_was_asked_for():
+    """So that a record and a person's screen can name it."""
+    with pytest.raises(RefusedCallError) as caught:
+        ready({"model": "m", "mcp_servers": [{"url": "https://x.example"}]})
+
+    assert caught.value.asked == "m"
+
+
 def test_addresses_pass_where_policy_lets_the_provider_fetch():
     """The switch is the owner's."""
     data = {"model": "m", "tools": [{"type": "web_search"}]}
