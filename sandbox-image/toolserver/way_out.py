@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     OnAnswer = Callable[[bool], None]
 
+_JAVA = "JAVA_TOOL_OPTIONS"
 LOOPBACK = "127.0.0.1"
 MOST = 512
 """Connections at a time; more wait to be accepted."""
@@ -150,6 +151,9 @@ class WayOut:
 
     def _tell_commands(self, variables: dict[str, str]) -> None:
         environment = self._closed | variables
+        if _JAVA in self._closed and _JAVA in variables:
+            # A list, of which the image's own part still counts.
+            environment[_JAVA] = f"{self._closed[_JAVA]} {variables[_JAVA]}"
         if environment != self._config.environment:
             self._config.environment.clear()
             self._config.environment.update(environment)

@@ -14,6 +14,7 @@ from orchestrator.sandbox.way_conformance import LEAVE, Echo
 from orchestrator.schema.request import Look, ProcessOutput, ProcessStart
 from orchestrator.schema.stream import TerminalSize, TerminalTarget
 from orchestrator.schema.way_out import WayOut
+from tests.unit.toolserver.test_name_addresses import free_port
 from tests.unit.toolserver.test_tcp_stream import own_config, read_all
 
 docker = pytest.mark.docker
@@ -143,6 +144,28 @@ def test_end_of_the_box_ends_what_serves(stage):
             await scene.lifecycle.stop(scene.spec.session)
 
     stage.play(scene)
+
+
+def test_image_s_own_options_of_java_still_count(tmp_path):
+    """Its variables are as before when nothing is let out any more."""
+    config = own_config()._replace(environment={"JAVA_TOOL_OPTIONS": "-Xmx1g", "A": "image"})
+    renewed = []
+    out = OutOfTheBox(Loop(), config, on_variables=lambda: renewed.append(1), trusted=str(tmp_path))
+    way = {"certificates": "", "proxy_port": free_port(), "model_port": None}
+    variables = {"JAVA_TOOL_OPTIONS": "-Dtrust", "A": "way"}
+
+    class Link:
+        def send(self, *_):
+            pass
+
+    request = {"kind": "let_out", "way": way | {"transparent_ports": (), "environment": variables}}
+    assert out.handle(request, Link()) == {"data": {}}
+    open_ = dict(config.environment)
+    out.handle({"kind": "let_out", "way": None}, Link())
+
+    assert open_ == {"JAVA_TOOL_OPTIONS": "-Xmx1g -Dtrust", "A": "way"}
+    assert config.environment == {"JAVA_TOOL_OPTIONS": "-Xmx1g", "A": "image"}
+    assert len(renewed) == 2
 
 
 def test_more_than_the_most_wait(tmp_path):
