@@ -79,16 +79,21 @@ class Dialing:
         """Try one after the other; the next joins in when one fails, or keeps silent."""
         won: list[Dialled] = []
         failures: list[OSError] = []
-        async with anyio.create_task_group() as tasks:
-            for address in addresses[:MAX_ADDRESSES]:
-                over = anyio.Event()
-                tasks.start_soon(
-                    self._attempt, address, place.port, _Race(won, failures, over, tasks)
-                )
-                with anyio.move_on_after(self._limits.stagger_s):
-                    await over.wait()
-                if won:
-                    break
+        try:
+            async with anyio.create_task_group() as tasks:
+                for address in addresses[:MAX_ADDRESSES]:
+                    over = anyio.Event()
+                    race = _Race(won, failures, over, tasks)
+                    tasks.start_soon(self._attempt, address, place.port, race)
+                    with anyio.move_on_after(self._limits.stagger_s):
+                        await over.wait()
+                    if won:
+                        break
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                for dialled in won:
+                    await dialled.stream.close()
+            raise
         if won:
             return won[0]
         late = any(isinstance(failure, TimeoutError) for failure in failures)

@@ -64,7 +64,6 @@ class ReadAhead:
         if self._ended:
             return b""
         if self._late:
-            self._late = False
             raise TimeoutError("nothing came in time")
         data = await self._read()
         if self._failure is not None:
@@ -106,7 +105,7 @@ class ReadAhead:
 
     async def _wait(self, seconds: float | None) -> None:
         """Return when something came, it ended, the time is over, or nobody reads ahead."""
-        timer = None
+        timer, self._late = None, False
         if seconds is not None:
             timer = asyncio.get_running_loop().call_later(seconds, self._expire)
         try:

@@ -194,7 +194,9 @@ def main() -> int:
     tracemalloc.start()
     tallies = [anyio.run(run, count // 10, f"{seed} 0")]
     before = memory()
-    tallies += [anyio.run(run, count // 10, f"{seed} {part}") for part in range(1, 10)]
+    for part in range(1, 10):
+        tallies.append(anyio.run(run, count // 10, f"{seed} {part}"))
+        print(f"{part + 1}0 %, {memory()[0] - before[0]:+} bytes held", file=sys.stderr, flush=True)
     after = memory()
     answers = sum((tally.answers for tally in tallies), Counter[str]())
     for name, times in sorted(answers.items()):

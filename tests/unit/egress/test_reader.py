@@ -87,3 +87,50 @@ def test_a_stream_that_breaks_is_an_error_of_one_kind(error):
         return reader.broken, reader.ended
 
     assert anyio.run(run) == (True, True)
+
+
+def test_a_receiver_waits_only_as_long_as_it_says():
+    """A time that was over once does not count for the next wait."""
+
+    async def scene(reader, far):
+        with pytest.raises(TimeoutError):
+            await reader.receive(0.05)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(far.send, b"late")
+            got = await reader.receive()
+        reader._expire()
+        tasks_done = await reader_and(far, reader)
+        return got, tasks_done
+
+    async def reader_and(far, reader):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(far.send, b"later")
+            return await reader.receive(5)
+
+    assert reading(scene) == (b"late", b"later")
+
+
+def test_after_a_hand_over_nothing_is_lost_and_nothing_read_ahead():
+    async def run():
+        near, far = stream_pair()
+        reader = ReadAhead(near)
+        async with anyio.create_task_group() as tasks:
+            ended = []
+
+            async def ahead():
+                ended.append(await reader.run())
+
+            tasks.start_soon(ahead)
+            await anyio.wait_all_tasks_blocked()
+            reader.hand_over()
+            await far.send(b"one")
+            got = [await reader.receive()]
+            await far.send(b"two")
+            await anyio.wait_all_tasks_blocked()
+            waiting = near.waiting
+            got.append(await reader.receive())
+            await far.send(b"", last=True)
+            got += [await reader.receive(), await reader.receive()]
+        return got, waiting, ended
+
+    assert anyio.run(run) == ([b"one", b"two", b"", b""], 3, [False])
