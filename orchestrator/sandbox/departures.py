@@ -27,6 +27,8 @@ from orchestrator.schema.way_out import Incoming, IncomingDoor
 
 MOST_LOOK_UPS = 32
 """Names that are asked for at one time."""
+CLOSE_S = 5.0
+"""How long who serves may take to let go when nothing is let out any more."""
 MANY = 64
 """Connections beyond which each new one may send less ahead, so that all together stay small."""
 
@@ -97,15 +99,16 @@ class Departures:
         """Give what comes from now on to ``outside``."""
         self._outside, self.used = outside, True
 
-    async def close(self) -> None:
-        """Let nothing out any more; returns when nobody serves any more."""
+    async def close(self, seconds: float = CLOSE_S) -> None:
+        """Let nothing out any more; who serves is told to stop, and waited for a while."""
         self._outside = None
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         with anyio.CancelScope(shield=True):
-            await asyncio.gather(*tasks, return_exceptions=True)
-            # Of those whose task had not begun.
+            if tasks:
+                await asyncio.wait(tasks, timeout=seconds)
+            # Of those whose task had not begun, or does not end.
             for stream in list(self._streams.values()):
                 await stream.close()
         self._streams.clear()

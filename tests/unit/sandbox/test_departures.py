@@ -1,4 +1,6 @@
+import asyncio
 import json
+from contextlib import suppress
 
 import anyio
 import anyio.lowlevel
@@ -153,6 +155,31 @@ def test_end_cuts_off_what_is_open():
     ended = {call for call, kind, _ in sent if kind == RESULT}
     assert {FIRST, FIRST + 1, FIRST + 3} <= ended
     assert outside.cancelled == 1
+
+
+def test_who_does_not_let_go_is_not_waited_for_for_ever():
+    """The program is cut off all the same, and the session ends."""
+
+    class Stubborn(Recorder):
+        async def serve(self, _incoming, _stream):
+            while True:
+                with suppress(BaseException):
+                    await asyncio.sleep(0.05 if self.go.is_set() else 60)
+                if self.go.is_set():
+                    return
+
+    outside = Stubborn()
+
+    async def scene(departures, send):
+        departures.take(opened(FIRST), send)
+        await anyio.sleep(0.01)
+        await departures.close(0.05)
+        outside.go.set()
+        await anyio.sleep(0.1)
+
+    sent = play(scene, outside)
+
+    assert [kind for _, kind, _ in sent] == [CREDIT, RESULT]
 
 
 @pytest.mark.parametrize(
