@@ -1,5 +1,6 @@
 """The gatekeeper: whatever leaves was allowed, and is on record before it leaves."""
 
+import asyncio
 from dataclasses import replace
 
 import anyio
@@ -178,6 +179,26 @@ async def test_rules_that_change_while_a_person_is_asked_hold(tmp_path):
             someone.after.set()
 
     assert (admissions[0].allowed, admissions[0].generation) == (False, 2)
+    assert [body["effect"] for body in desk.bodies("egress")] == ["deny"]
+
+
+async def test_rules_that_change_while_the_record_is_written_hold(tmp_path):
+    """What is on record as let out has an end that says why it never began."""
+    loop = asyncio.get_running_loop()
+    desks = []
+
+    def once(request):
+        loop.call_soon(desks[0].rules.replace, says("deny"), OTHER)
+        return says("allow")(request)
+
+    async with open_egress_desk(tmp_path, Judged(once)) as desk:
+        desks.append(desk)
+        admission = await desk.gatekeeper.admit(GET, CURL)
+
+    assert (admission.allowed, admission.generation) == (False, 2)
+    assert [body["effect"] for body in desk.bodies("egress")] == ["allow", "deny"]
+    (end,) = desk.bodies("egress_end")
+    assert end["problem"] == "the rules changed before it began"
 
 
 async def test_allowed_look_up_leaves_no_record(tmp_path):
