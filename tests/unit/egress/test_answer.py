@@ -8,6 +8,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from orchestrator.egress.answer import PIECE
 from orchestrator.egress.inject.injector import Injector
 from orchestrator.egress.inject.placeholders import Placeholders
 from orchestrator.egress.scripted import Let
@@ -237,3 +238,52 @@ def test_who_looks_on_is_told_all_and_whether_it_was_whole(answer, told):
 
     assert b"If-None-Match" not in seen
     assert looking.told == told
+
+
+class Slow(Looking):
+    """Takes its time over the end, until it is let go."""
+
+    def __init__(self):
+        super().__init__()
+        self.reads, self.done = anyio.Event(), anyio.Event()
+
+    async def end(self, *, whole):
+        self.reads.set()
+        await self.done.wait()
+        await super().end(whole=whole)
+
+
+def passed(size):
+    """How much the box had before who looks on had read a page of that size, and after it."""
+    slow = Slow()
+
+    async def act(stage, _book):
+        box = stage.dial()
+        await box.send(GET + b"Connection: close\r\n\r\n")
+        far = await SERVERS.terminate(await stage.dialer.accept(), HOST)
+        await head_of(far)
+        got = bytearray()
+
+        async def receive():
+            while piece := await box.receive():
+                got.extend(piece)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(receive)
+            head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size
+            await far.send(head + b"x" * size, last=True)
+            await slow.reads.wait()
+            await anyio.wait_all_tasks_blocked()
+            before = len(got)
+            slow.done.set()
+        return before, len(got)
+
+    return play(act, watch=slow, rule=Let(HOST, terms=Terms(inspect=True)))
+
+
+def test_the_last_piece_waits_until_who_looks_on_has_read_it():
+    """A client that counts the bytes would act on a page that nobody has read yet."""
+    size = 200_000
+    before, after = passed(size)
+
+    assert before < size < after

@@ -2,6 +2,7 @@ import subprocess
 
 import pytest
 
+from orchestrator.egress.packages.client import Page
 from orchestrator.egress.packages.clients import CLIENTS
 from orchestrator.schema.packages import ECOSYSTEMS
 
@@ -22,3 +23,12 @@ def test_a_missing_client_is_told_apart_by_the_shell(ecosystem, tmp_path):
     )
 
     assert done.returncode == 127
+
+
+def test_clients_whose_settings_name_all_places_read_no_page():
+    """apt, go and maven check what they fetch by themselves."""
+    page = Page("https://a.example/", "text/html", b"<a href='https://b.example/x'>")
+
+    for name in ("apt", "go", "maven"):
+        assert not CLIENTS[name].is_index("/", "text/html")
+        assert CLIENTS[name].announced(page).links == ()
