@@ -8,7 +8,6 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from orchestrator.egress.answer import PIECE
 from orchestrator.egress.inject.injector import Injector
 from orchestrator.egress.inject.placeholders import Placeholders
 from orchestrator.egress.scripted import Let
