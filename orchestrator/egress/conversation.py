@@ -44,9 +44,15 @@ class Conversation:
             except MessageError as error:
                 await self._refuse_message(error)
                 return
+            except TimeoutError:
+                got = None
             except OSError:
                 return
-            going = got is not None and await self._serve(*got)
+            if got is None:
+                # An end in order: what was answered before must not be lost to a reset.
+                await self.line.finish()
+                return
+            going = await self._serve(*got)
 
     async def _serve(self, request: h11.Request, framed: Framed) -> bool:
         method, headers = request.method.decode("ascii"), framed.headers

@@ -28,7 +28,7 @@ from orchestrator.egress.targets import USUAL_PORT, Place
 from orchestrator.egress.tunnel import Tunnel
 from orchestrator.egress.upstream import Pool
 from orchestrator.policy.hosts import HostRefused, canonical_host
-from orchestrator.schema.egress import Caller, Door, EgressRequest, Scheme
+from orchestrator.schema.egress import Caller, Door, EgressRequest
 from orchestrator.schema.way_out import Incoming
 
 
@@ -150,9 +150,9 @@ class Proxy:
             return
         if not 0 < incoming.port < 65536:
             return
-        scheme: Scheme = "http"
-        if incoming.port != USUAL_PORT["http"]:
-            scheme = self._parts.gatekeeper.tunnel_scheme(host, incoming.port)
+        scheme = self._parts.gatekeeper.tunnel_scheme(host, incoming.port)
+        if incoming.port == USUAL_PORT["http"] and scheme == "https":
+            scheme = "http"
         place = Place(scheme, host, incoming.port)
         if scheme == "http":
             await Conversation(replace(line, place=place)).run()

@@ -4,6 +4,7 @@ import anyio
 import pytest
 
 from orchestrator.egress.limits import Limits
+from orchestrator.egress.memory import stream_pair
 from orchestrator.egress.scripted import Let
 from orchestrator.egress.sockets import AddressDialer
 from orchestrator.schema.egress import Caller
@@ -107,6 +108,51 @@ def test_a_connection_that_says_nothing_is_ended():
         return await rest_of(box)
 
     assert play(act, limits=Limits(keep_s=0.1)) == b""
+
+
+@pytest.mark.parametrize("how", ["idle", "half-closed"])
+def test_a_connection_that_was_served_ends_in_order(how):
+    """A reset could take away what was answered before it."""
+
+    class Ends:
+        def __init__(self, stream):
+            self.stream, self.order = stream, []
+
+        async def receive(self):
+            return await self.stream.receive()
+
+        async def send(self, data, *, last=False):
+            self.order += ["last"] if last else []
+            await self.stream.send(data, last=last)
+
+        async def close(self):
+            self.order.append("close")
+            await self.stream.close()
+
+    async def act(stage):
+        near, box = stream_pair()
+        ends = Ends(near)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(stage.proxy.serve, ends, Incoming("proxy"))
+            await box.send(GET, last=how == "half-closed")
+            far = await stage.dialer.accept()
+            await head_of(far)
+            await far.send(OK)
+            got = await rest_of(box)
+        return got, ends.order
+
+    assert play(act, limits=Limits(keep_s=0.1, linger_s=0.1)) == (OK, ["last", "close"])
+
+
+@pytest.mark.parametrize(("scheme", "expected"), [("tcp", "tcp"), ("http", "http"), (None, "http")])
+def test_a_program_without_a_proxy_is_read_on_port_80_as_rules_say(scheme, expected):
+    async def act(stage):
+        box = stage.dial(Incoming("transparent", HOST, 80))
+        await box.send(b"GET / HTTP/1.1\r\nHost: a.example\r\n\r\n")
+        await anyio.wait_all_tasks_blocked()
+        return stage.gate.admitted[0].request.scheme
+
+    assert play(act, Let(HOST, scheme, 80) if scheme else Let("b.example")) == expected
 
 
 def test_a_head_that_never_ends_is_ended():
