@@ -21,7 +21,7 @@ BAD_REQUEST = "bad-request"
 
 _METHOD = re.compile(r"[A-Z][A-Z-]{0,30}\Z")
 _NEVER_METHODS = frozenset({"CONNECT", "TRACE"})
-_MOST_OVERRIDES = 8
+_MOST_OVERRIDES = 3
 _MOST_PORT = 65535
 _FORM_HINT = "write the address in its plain form"
 

@@ -26,24 +26,28 @@ class EgressVotes:
 
     def __init__(self, layers: Sequence[NetworkLayer], request: EgressRequest) -> None:
         """The request is one that the floor lets be judged."""
-        self._layers = layers
         self._request = request
+        self._known: dict[tuple[int, str, str], bool] = {}
+        self._layers = [
+            replace(layer, rules=tuple(item for item in layer.rules if self._is_for(item)))
+            for layer in layers
+        ]
 
     def on_name(self) -> Decision:
         """Return whether a name may be looked up: whether anything on it could be let out."""
-        return self._possible(lambda item: item.covers_host(self._request.host), whole=True)
+        return self._possible(whole=True)
 
     def on_tunnel(self) -> tuple[Decision, Terms]:
         """Return the vote on a tunnel, as a whole or on opening it to judge what is in it."""
         request = self._request
-        placed = [item for layer in self._layers for item in layer.rules if self._at_end(item)]
-        terms = self._terms(self._at_end, sure=placed)
+        placed = [item for layer in self._layers for item in layer.rules]
+        terms = self._terms(_any, sure=placed)
         reads = any(item.votes and item.rule.reads_requests for item in placed)
         if request.scheme == "http" or (reads and request.scheme != "tcp"):
             # What is opened is limited by what is judged inside of it.
             inside = Terms(inspect=True, private=terms.private)
-            return self._possible(self._at_end, whole=False), inside
-        return self._counted(self._at_end), terms
+            return self._possible(whole=False), inside
+        return self._counted(_any), terms
 
     def on_request(self, method: str) -> tuple[Decision, Terms]:
         """Return the strictest vote on all methods and paths that a server may take it for."""
@@ -57,19 +61,29 @@ class EgressVotes:
         if (each, path) != asked[0]:
             reading = f"; a server may take it for {each} {path}"
             decision = replace(decision, reason=decision.reason + reading)
-        placed = [item for layer in self._layers for item in layer.rules if self._at_end(item)]
+        placed = [item for layer in self._layers for item in layer.rules]
         sure = [item for item in placed if all(question(item) for question in questions)]
         in_any = {id(item) for item in placed if any(question(item) for question in questions)}
         return decision, self._terms(lambda item: id(item) in in_any, sure=sure)
 
-    def _at_end(self, item: CompiledNetworkRule) -> bool:
-        return item.covers(self._request.host, self._request.scheme, self._request.port)
+    def _is_for(self, item: CompiledNetworkRule) -> bool:
+        """Say whether a rule speaks of the request's end; of its name, where it is a look-up."""
+        request = self._request
+        if request.door == "dns":
+            return item.covers_host(request.host)
+        return item.covers(request.host, request.scheme, request.port)
 
     def _asking(self, method: str, path: str) -> Matches:
         upgrade, query = bool(self._request.upgrade), self._request.target.partition("?")[2]
-        return lambda item: (
-            self._at_end(item) and item.covers_request(method, path, query=query, upgrade=upgrade)
-        )
+
+        def matches(item: CompiledNetworkRule) -> bool:
+            key = (id(item), method, path)
+            if key not in self._known:
+                known = item.covers_request(method, path, query=query, upgrade=upgrade)
+                self._known[key] = known
+            return self._known[key]
+
+        return matches
 
     def _terms(self, matches: Matches, *, sure: Sequence[CompiledNetworkRule]) -> Terms:
         voting: list[Yes] = []
@@ -99,16 +113,15 @@ class EgressVotes:
             return found
         return [item for item in found if item.rule.effect != "ask" or not item.rule.git]
 
-    def _possible(self, matches: Matches, *, whole: bool) -> Decision:
+    def _possible(self, *, whole: bool) -> Decision:
         """Return whether anything there could be let out: a yes to look closer, or a no.
 
         ``whole`` asks of a name with all its ports and schemes.
         """
 
         def votes_of(layer: NetworkLayer) -> Sequence[Decision]:
-            rules = [item for item in layer.rules if matches(item)]
-            shut = [item for item in rules if item.shuts(whole=whole)]
-            opened = [item for item in rules if item.rule.effect != "deny"]
+            shut = [item for item in layer.rules if item.shuts(whole=whole)]
+            opened = [item for item in layer.rules if item.rule.effect != "deny"]
             votes = [_vote(item, self._request) for item in shut or opened]
             votes = votes or _default(layer, self._request)
             return [
@@ -122,6 +135,10 @@ class EgressVotes:
         subject = egress_subject(replace(request, target=request.path))
         question = f"whether to {subject if request.method is None else f'send {subject}'}"
         return count(poll(self._layers, votes_of, question=question, key="network.default"))
+
+
+def _any(_item: CompiledNetworkRule) -> bool:
+    return True
 
 
 def _vote(item: CompiledNetworkRule, request: EgressRequest) -> Decision:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import unicodedata
+from functools import lru_cache
 
 BAD_HOST = "bad-host"
 """Rule of a refusal: not a host at all, or not in one meaning."""
@@ -33,8 +34,9 @@ _SPECIAL_SUFFIXES = (
     "intranet",
     "home.arpa",
     "lan",
+    "svc",
 )
-_SPECIAL_NAMES = frozenset({"metadata", "instance-data", "kubernetes.default.svc"})
+_SPECIAL_NAMES = frozenset({"metadata", "instance-data"})
 
 
 class HostRefused(ValueError):  # noqa: N818 - it tells what was done with it
@@ -76,6 +78,7 @@ def is_address(host: str) -> bool:
     return ":" in host or _NUMBER.match(host.rpartition(".")[2]) is not None
 
 
+@lru_cache(maxsize=512)
 def special_name(host: str) -> str | None:
     """Return why a canonical name may mean something near, None for an ordinary one.
 

@@ -68,6 +68,8 @@ def _on_reach(item: CompiledNetworkRule) -> Iterator[str]:
             yield f"opens {cidr}: services that only this machine should reach"
         elif network.prefixlen < _WIDE[network.version]:
             yield f"opens {cidr}, which is {network.num_addresses} addresses"
+    if rule.private and item.suffixes:
+        yield "opens a range to every name that fits: whoever owns one leads it where they like"
     if rule.effect != "deny" and not rule.private:
         for name in sorted(name for name in item.names if not is_address(name)):
             if special_name(name):

@@ -61,12 +61,14 @@ class CompiledNetworkRule:
         """Say whether the rule speaks of a canonical host."""
         if host in self.names:
             return True
+        if not (self.any_name or host.endswith(self.suffixes)):
+            return False
         if self.rule.effect == "deny":
-            return self.any_name or host.endswith(self.suffixes)
+            return True
         if is_address(host):
             return False
         if special_name(host) is None:
-            return self.any_name or host.endswith(self.suffixes)
+            return True
         # A wildcard means what is near only where it says so itself.
         return any(host.endswith(suffix) and special_name(suffix[1:]) for suffix in self.suffixes)
 

@@ -239,7 +239,7 @@ class NetworkRule(Section):
 
     @model_validator(mode="after")
     def _consistent(self) -> NetworkRule:
-        for mistake in (_of_schemes(self), _of_effect(self)):
+        for mistake in (_of_schemes(self), _of_effect(self), _of_reach(self)):
             if mistake:
                 raise ValueError(mistake)
         return self
@@ -267,3 +267,13 @@ def _of_effect(rule: NetworkRule) -> str | None:
     keys = ("inject", "private", "max_upload", "max_download", "session_upload", "session_download")
     given = [key for key in keys if getattr(rule, key)]
     return f"a rule that denies lets nothing out: it has no {' or '.join(given)}" if given else None
+
+
+def _of_reach(rule: NetworkRule) -> str | None:
+    if "*" not in rule.hosts:
+        return None
+    if rule.inject:
+        return "inject goes with hosts that are named: with '*' anybody could have the credential"
+    if rule.private:
+        return "private goes with hosts that are named: with '*' anybody's name may lead there"
+    return None

@@ -16,7 +16,11 @@ BAD_PATH = "bad-path"
 """Rule of a refusal: no path, or one that servers read too differently."""
 
 _MAX_PATH = 8192
+_MAX_SEGMENTS = 200
+"""A glob with two ``**`` takes the square of it."""
 _MAX_READINGS = 64
+_MAX_TOTAL = 65_536
+"""Characters of all readings together: a box must not keep the host busy with one path."""
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
 _STRUCTURAL = frozenset(b"/\\;.%?#")
 """Bytes that mean something in a path: whether they are decoded makes another reading."""
@@ -49,6 +53,8 @@ def readings(path: str) -> tuple[str, ...]:
         raise PathRefused("the path holds a broken escape")
     if "#" in path or "?" in path:
         raise PathRefused("the path holds a mark that ends it")
+    if len(re.findall(r"[/\\]|%2[fF]|%5[cC]", path)) > _MAX_SEGMENTS:
+        raise PathRefused(f"the path has more than {_MAX_SEGMENTS} parts")
     found = [_plain(path)]
     known = {*found}
     for reading in found:
@@ -58,7 +64,7 @@ def readings(path: str) -> tuple[str, ...]:
             if other not in known:
                 known.add(other)
                 found.append(other)
-        if len(found) > _MAX_READINGS:
+        if len(found) > _MAX_READINGS or len(found) * len(path) > _MAX_TOTAL + len(path):
             raise PathRefused("the path can be read in too many ways")
     return tuple(found)
 

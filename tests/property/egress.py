@@ -47,6 +47,8 @@ def rule_texts(effects: Sequence[str] = ("allow", "ask", "deny")) -> st.SearchSt
             rest = ""
         if effect == "deny":
             limit = private = ""
+        elif host == "*":
+            private = ""
         elif host == "10.0.0.5":
             private = private or _PRIVATE[1]
         return f"hosts: '{host}', effect: {effect}{end}{rest}{limit}{private}"

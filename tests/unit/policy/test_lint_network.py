@@ -40,6 +40,10 @@ def test_what_is_meant_gets_none(layer, rule):
         ("hosts: db, private: 127.0.0.1/32, effect: allow", "only this machine should reach"),
         ("hosts: db, private: 10.0.0.0/8, effect: allow", "which is 16777216 addresses"),
         ("hosts: db, private: fd00::/8, effect: allow", "opens fd00::/8"),
+        (
+            "hosts: '*.example.com', private: 10.1.2.0/24, effect: allow",
+            "opens a range to every name that fits",
+        ),
         ("hosts: db, effect: allow", "names db, which has no public address"),
         (f"hosts: '*.example.com', effect: allow{ONE}", "to whatever name fits"),
         (f"{RULE}, methods: GET, inject: {{secret: s, header: h}}", "every path"),

@@ -74,6 +74,8 @@ def test_a_rule_may_say_this(layer, rule):
         (f"{RULE}, inject: {{secret: s, basic: 'u:p'}}", "inject.basic"),
         (f"{RULE}, inject: {{secret: s, header: h, format: x}}", "inject.format"),
         (f"{RULE}, inject: {{secret: s, sigv4: s3}}", "inject.sigv4"),
+        ("hosts: '*', effect: ask, private: 10.0.0.0/8", "anybody's name may lead there"),
+        ("hosts: '*', effect: allow, inject: {secret: s, header: h}", "anybody could have"),
         ("hosts: a.example.com, effect: deny, private: 10.0.0.0/8", "lets nothing out"),
         ("hosts: a.example.com, effect: deny, max_upload: 1KiB", "lets nothing out"),
         (f"{RULE}, max_uplod: 1KiB", "nearest: 'max_upload'"),
