@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from pathlib import Path
 
 from orchestrator.errors import AuditError, AuditUnavailable
@@ -24,6 +25,9 @@ class ChainFile:
         self._fd = fd
         self._size = os.fstat(fd).st_size
         self._broken = ""
+        self._syncing = threading.Lock()
+        self._synced = 0
+        """Bytes that are surely on disk."""
 
     @classmethod
     def create(cls, path: Path) -> ChainFile:
@@ -86,25 +90,47 @@ class ChainFile:
 
     def append(self, data: bytes) -> None:
         """Return when ``data`` is on disk; otherwise raise, and none of it is."""
+        self.write(data)
+        self.sync()
+
+    def write(self, data: bytes) -> None:
+        """Return when the kernel has ``data``; otherwise raise, and none of it is in the file.
+
+        It outlives this process then, and after ``sync`` the machine. One caller at a time.
+        """
         self._require_ours()
         try:
             _write_all(self._fd, data)
         except OSError as err:
             self._take_back(err)
             raise _unavailable(self.path, err) from err
-        try:
-            os.fsync(self._fd)
-        except OSError as err:
-            # After a failed fsync the kernel may have dropped the pages: a later success lies.
-            self._broken = f"fsync failed: {err.strerror}"
-            raise _unavailable(self.path, err) from err
         self._size += len(data)
+
+    def sync(self) -> None:
+        """Return when all that was written before the call is on disk; any thread may call it."""
+        wanted = self._size
+        with self._syncing:
+            if self._broken:
+                raise AuditUnavailable(f"{self.path}: {self._broken}")
+            if self._synced >= wanted:
+                # Who waited for another one's has it.
+                return
+            self.require_open()
+            reached = self._size
+            try:
+                os.fsync(self._fd)
+            except OSError as err:
+                # After a failed fsync the kernel may have dropped the pages: a later success lies.
+                self._broken = f"fsync failed: {err.strerror}"
+                raise _unavailable(self.path, err) from err
+            self._synced = reached
 
     def close(self) -> None:
         """Give the file and its lock up; a second time does nothing."""
-        if not self.is_closed:
-            os.close(self._fd)
-            self._fd = -1
+        with self._syncing:
+            if not self.is_closed:
+                os.close(self._fd)
+                self._fd = -1
 
     def abandon(self) -> None:
         """Give the file up, and remove it when nothing was ever written to it."""

@@ -1,5 +1,8 @@
 """The writer of a chain: a record is on disk when ``append`` returns, or nothing may happen.
 
+``append_soon`` waits for the kernel alone, for records that come by the thousand: they outlive this
+process, and within a second the machine.
+
 ``append`` blocks for one fsync; call it from a worker thread where that matters. Bodies are
 expected redacted: what is hashed here stays.
 """
@@ -86,6 +89,7 @@ class AuditLog:
         try:
             log = cls(file, signer, session=session, head=None, clock=clock)
             log._write([(chain.GENESIS, bound)])
+            file.sync()
         except BaseException:
             file.abandon()
             raise
@@ -102,6 +106,7 @@ class AuditLog:
             log = cls(file, signer, session=session, head=head, clock=clock)
             body = {"interrupted": chain.interrupted_calls(head), **torn}
             log._write([(chain.RESUMED if head.closed else chain.RECOVERED, body)])
+            file.sync()
         except BaseException:
             file.close()
             raise
@@ -123,6 +128,46 @@ class AuditLog:
 
         Raises as ``append`` does; then none of them is in the chain.
         """
+        seqs = self._append(entries)
+        if seqs:
+            self._file.sync()
+        return seqs
+
+    def append_soon(self, record_type: str, body: Mapping[str, Any]) -> int:
+        """Return the record's seq when the kernel has it; ``sync`` brings it to disk.
+
+        Raises as ``append`` does; a later failure to bring it to disk ends the log.
+        """
+        return self._append([(record_type, body)])[0]
+
+    def sync(self) -> None:
+        """Return when every record so far is on disk; raises AuditUnavailable otherwise."""
+        self._file.sync()
+
+    def checkpoint_due(self) -> bool:
+        """Sign the chain if records have waited for 5 s; say whether that was so.
+
+        All records are on disk after it, in either case.
+        """
+        with self._lock:
+            due = self._is_due(self._unsigned)
+            if due:
+                self._put([self._checkpoint(self.head, chain.CHECKPOINT)])
+        self._file.sync()
+        return due
+
+    def close(self) -> None:
+        """Sign the end and give the file up; a second time does nothing."""
+        with self._lock:
+            if self._file.is_closed:
+                return
+            try:
+                self._put([self._checkpoint(self.head, chain.CLOSE)])
+                self._file.sync()
+            finally:
+                self._file.close()
+
+    def _append(self, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> list[int]:
         if not entries:
             return []
         small = [self._entry(record_type, body) for record_type, body in entries]
@@ -132,24 +177,6 @@ class AuditLog:
                 for digest, data in payloads.items():
                     store_payload(self._file.path, digest, data)
             return self._write([(record_type, body) for record_type, body, _ in small])
-
-    def checkpoint_due(self) -> bool:
-        """Sign the chain if records have waited for 5 s; say whether that was so."""
-        with self._lock:
-            due = self._is_due(self._unsigned)
-            if due:
-                self._put([self._checkpoint(self.head, chain.CHECKPOINT)])
-            return due
-
-    def close(self) -> None:
-        """Sign the end and give the file up; a second time does nothing."""
-        with self._lock:
-            if self._file.is_closed:
-                return
-            try:
-                self._put([self._checkpoint(self.head, chain.CLOSE)])
-            finally:
-                self._file.close()
 
     def _entry(
         self, record_type: str, body: Mapping[str, Any]
@@ -174,7 +201,7 @@ class AuditLog:
         head = self._head
         for record in records:
             head = advance(head, record)
-        self._file.append(b"".join(encode_record(record) + b"\n" for record in records))
+        self._file.write(b"".join(encode_record(record) + b"\n" for record in records))
         self._head = head
         if records[-1].type in {chain.CHECKPOINT, chain.CLOSE}:
             self._unsigned = 0

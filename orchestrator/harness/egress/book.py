@@ -1,8 +1,9 @@
 """The record of what would leave one session's box: decisions before they count, ends behind them.
 
-A decision is on disk when ``decided`` returns. Once a record cannot be written nothing is let out
-any more. Whatever waits is written together, so that many requests at one time wait for the disk
-once. Refusals that repeat are counted: a box in a loop must not fill the host's disk.
+A decision is in the chain when ``decided`` returns: the kernel has it, and the disk a moment later.
+Waiting for the disk would cost each request more than all else here together. Once a record cannot
+be written, or not be brought to disk, nothing is let out any more. Ends are written together.
+Refusals that repeat are counted: a box in a loop must not fill the host's disk.
 """
 
 from __future__ import annotations
@@ -59,6 +60,14 @@ class Chain(Protocol):
         """Write records and return their numbers once all are on disk."""
         ...
 
+    def append_soon(self, kind: str, body: Mapping[str, Any], /) -> int:
+        """Write a record and return its number once the kernel has it."""
+        ...
+
+    def sync(self) -> None:
+        """Return once all records are on disk."""
+        ...
+
 
 @dataclass(slots=True)
 class _Alike:
@@ -93,6 +102,7 @@ class EgressBook:
         self._urgent = anyio.Event()
         """Somebody waits for a record, or no more will come."""
         self._open = False
+        self._unsynced = False
         self.failed = False
 
     @asynccontextmanager
@@ -110,8 +120,16 @@ class EgressBook:
                 self._urgent.set()
 
     async def decided(self, body: Mapping[str, Any]) -> int:
-        """Return the record's number once it is on disk; AuditError where it cannot be."""
-        return await self.write("egress", body)
+        """Return the record's number once it is in the chain; AuditError where it cannot be."""
+        self._require_open()
+        try:
+            seq = self._audit.append_soon("egress", self._clean(body))
+        except AuditError:
+            self._fail()
+            raise
+        self._unsynced = True
+        self._more.set()
+        return seq
 
     async def write(self, kind: str, body: Mapping[str, Any]) -> int:
         """Return a record's number once it is on disk; AuditError where it cannot be."""
@@ -146,15 +164,29 @@ class EgressBook:
         self._put(kind, body)
 
     def _put(self, kind: str, body: Mapping[str, Any]) -> _Entry:
-        foreign = {key: value for key, value in body.items() if key not in OWN_WORDS}
-        entry = _Entry(kind, {**body, **self._scrub(foreign)})
-        if self.failed or not self._open:
-            entry.failure = AuditUnavailable("what leaves the box cannot be recorded any more")
+        entry = _Entry(kind, self._clean(body))
+        try:
+            self._require_open()
+        except AuditUnavailable as error:
+            entry.failure = error
             entry.done.set()
         else:
             self._waiting.append(entry)
             self._more.set()
         return entry
+
+    def _clean(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        foreign = {key: value for key, value in body.items() if key not in OWN_WORDS}
+        return {**body, **self._scrub(foreign)}
+
+    def _require_open(self) -> None:
+        if self.failed or not self._open:
+            raise AuditUnavailable("what leaves the box cannot be recorded any more")
+
+    def _fail(self) -> None:
+        if not self.failed:
+            self.failed = True
+            self._on_failure()
 
     def _count_all(self) -> None:
         for alike in self._refused.values():
@@ -168,8 +200,8 @@ class EgressBook:
     async def _keep_writing(self) -> None:
         # Whatever ends the session, what passed until then is told.
         with anyio.CancelScope(shield=True):
-            while self._open or self._waiting:
-                if not self._waiting:
+            while self._open or self._waiting or self._unsynced:
+                if not self._waiting and not self._unsynced:
                     await self._more.wait()
                 if not self._urgent.is_set():
                     with anyio.move_on_after(LATER_S):
@@ -177,6 +209,7 @@ class EgressBook:
                 self._more, self._urgent = anyio.Event(), anyio.Event()
                 while self._waiting:
                     await self._write_some()
+                await self._bring_to_disk()
 
     async def _write_some(self) -> None:
         count = min(len(self._waiting), MOST_TOGETHER)
@@ -191,9 +224,16 @@ class EgressBook:
         except AuditError as error:
             for entry in entries:
                 entry.failure = error
-            if not self.failed:
-                self.failed = True
-                self._on_failure()
+            self._fail()
         finally:
             for entry in entries:
                 entry.done.set()
+
+    async def _bring_to_disk(self) -> None:
+        if not self._unsynced:
+            return
+        self._unsynced = False
+        try:
+            await to_thread.run_sync(self._audit.sync)
+        except AuditError:
+            self._fail()

@@ -381,3 +381,35 @@ def test_several_records_are_all_there_or_none(create: Make, path: Path) -> None
     assert log.append_all([]) == []
     log.append("egress", {})
     assert state(path) == "intact, open"
+
+
+def test_record_that_does_not_wait_for_the_disk_is_in_the_chain(create: Make, path: Path) -> None:
+    """Between others, and signed as they are."""
+    log = create()
+    log.append("egress", {"n": 0})
+    seqs = [log.append_soon("egress", {"n": number}) for number in range(1, 70)]
+    log.sync()
+
+    assert seqs == list(range(2, 64)) + list(range(65, 72))
+    assert types(path).count("checkpoint") == 1
+    assert state(path) == "intact, open"
+
+
+def test_many_threads_write_one_chain(create: Make, path: Path) -> None:
+    """Those that wait for the disk, those that do not, and who signs meanwhile."""
+    log = create()
+
+    def write(number: int) -> None:
+        for _ in range(40):
+            log.append("egress", {}) if number % 2 else log.append_soon("egress", {})
+            log.checkpoint_due()
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    log.close()
+
+    assert types(path).count("egress") == 240
+    assert state(path) == "intact, closed"
