@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from tests.clients.agents import AGENTS
-from tests.clients.play import KEY, Played, changed, kept_in, play
+from tests.clients.play import KEY, Played, changed, drop, kept_in, play
 
 ASKING = {"pi", "pi-chat", "pi-responses", "claude", "codex"}
 """Agents whose hooks ask the gate."""
@@ -24,6 +24,7 @@ def problems(name: str, root: Path) -> list[str]:
     found = _wrong(made)
     if "made.txt" not in changed(made):
         found.append("the file was not made")
+    drop(made)
     if name in ASKING:
         asked = play(AGENTS[name], "publish the work", root / "publish")
         refusals = [event for event in asked.events("decision") if event["effect"] == "ask"]
@@ -31,6 +32,7 @@ def problems(name: str, root: Path) -> list[str]:
         sys.stdout.write(f"  gate: git push: {shown}\n")
         if "AGENT-REFUSED" not in asked.said or not shown:
             found.append("a push was not refused by the gate")
+        drop(asked)
     return found
 
 

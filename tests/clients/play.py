@@ -15,9 +15,10 @@ from typing import Any
 
 import yaml
 
+from orchestrator.config.paths import Paths
 from tests.clients.agents import Agent
 from tests.support.aimock import aimock, journal
-from tests.support.workspaces import give
+from tests.support.workspaces import drop_workspaces, give
 from tests.support.world import Ended, World
 
 KEY = "real-key"
@@ -113,6 +114,8 @@ def play(
             timeout=240,
         )
         asked = journal(address, KEY)
+    if not list(world.state.glob("audit/*.jsonl")):
+        raise RuntimeError(f"{agent.name}: no session came up: {ended.err}")
     return Played(ended, asked, world, world.session())
 
 
@@ -157,3 +160,8 @@ def records(played: Played, *kinds: str) -> list[dict[str, Any]]:
     chain = played.world.state / "audit" / f"{played.session}.jsonl"
     lines = (json.loads(line) for line in chain.read_text().splitlines())
     return [line["body"] for line in lines if line["type"] in kinds]
+
+
+def drop(played: Played) -> None:
+    """Remove what a session left in the engine."""
+    drop_workspaces(Paths(played.world.state, played.world.root / "config"))

@@ -7,10 +7,8 @@ import shutil
 
 import pytest
 
-from orchestrator.config.paths import Paths
 from tests.clients.agents import AGENTS
-from tests.clients.play import KEY, changed, kept_in, play, records
-from tests.support.workspaces import drop_workspaces
+from tests.clients.play import KEY, changed, drop, kept_in, play, records
 
 pytestmark = [
     pytest.mark.docker,
@@ -29,7 +27,7 @@ def played(tmp_path):
 
     yield run
     for one in made:
-        drop_workspaces(Paths(one.world.state, one.world.root / "config"))
+        drop(one)
 
 
 def test_agent_works_with_a_key_that_it_never_sees(played):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -25,11 +26,12 @@ from orchestrator.harness.ground import Ground
 from orchestrator.harness.wrap.beside import beside
 from orchestrator.harness.wrap.gate.calls import ClientCall, NotAskedError, parse_call
 from orchestrator.harness.wrap.watching import Watching
+from orchestrator.loop.limits import Pace
 from orchestrator.policy.evaluate import evaluate_tool
 from orchestrator.sandbox.driver import BoxStream, PathRefusedError, StreamRefusedError
 from orchestrator.sandbox.pieces import Pieces
 from orchestrator.schema.decision import Decision
-from orchestrator.schema.ids import CallId
+from orchestrator.schema.ids import CallId, digest_of
 from orchestrator.schema.message import ToolCall
 from orchestrator.schema.request import ExecRequest, FileRequest, request_digest, to_wire
 from orchestrator.schema.stream import ProgramTarget
@@ -45,6 +47,10 @@ _CODE = (
     "sys.exit(gate_client.main(sys.argv[1:]))"
 )
 MOST_ASKED = 64
+MOST_A_MINUTE = 600
+"""Questions, where policy sets no lower limit of tool calls; more wait."""
+MOST_KEPT = 4096
+"""Characters of a text of a call that its record has; of a longer one it has the digest."""
 MOST_LINE = 2 * 1024 * 1024
 READY_S = 20.0
 
@@ -76,6 +82,8 @@ class Gate:
         watching.expect(ExecRequest(itself, WORKDIR, 1.0))
         self._judge = ground.judge
         self._asked = 0
+        limit = ground.governed.policy.limits.tool_calls_per_minute
+        self._pace = Pace(min(limit or MOST_A_MINUTE, MOST_A_MINUTE))
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -133,6 +141,8 @@ class Gate:
     async def _answer(self, body: Mapping[str, Any]) -> _Answer:
         self._asked += 1
         number = self._asked
+        # Each leaves a record: a program that asks without end must not fill the host's disk.
+        await anyio.sleep(self._pace.wait_s(time.monotonic()))
         try:
             call = parse_call(body, workdir=WORKDIR)
             call = await self._landed(call)
@@ -170,7 +180,7 @@ class Gate:
             "call": f"gate-{number}",
             "client": call.client if call is not None else "",
             "tool": call.tool if call is not None else "",
-            "request": to_wire(request) if request is not None else None,
+            "request": _shortened(to_wire(request)) if request is not None else None,
             "digest": request_digest(request) if request is not None else None,
             "decision": decision_body(answer.decision),
             "answer": answer_body(answer.verdict.answer if answer.verdict else None),
@@ -180,6 +190,16 @@ class Gate:
 
     def _scrubbed(self, reason: str) -> str:
         return self._ground.output.scrub(reason)
+
+
+def _shortened(wire: Any) -> Any:
+    """Return a request's data with long texts by digest: they are the client's to do, or not."""
+    if isinstance(wire, str) and len(wire) > MOST_KEPT:
+        data = wire.encode("utf-8", "surrogatepass")
+        return {"characters": len(wire), "digest": digest_of(data)}
+    if isinstance(wire, dict):
+        return {name: _shortened(value) for name, value in wire.items()}
+    return [_shortened(value) for value in wire] if isinstance(wire, list) else wire
 
 
 def _unclear(reason: str) -> _Answer:

@@ -129,3 +129,31 @@ def test_its_own_start_ends_nothing(wrapped, front):
     assert end.exit_code == 0
     assert "after" in said
     assert front.of(UnexpectedExec) == []
+
+
+def test_long_contents_are_recorded_by_digest(wrapped):
+    """A program that asks about much cannot fill the host's disk."""
+    end, said, calls = wrapped(
+        """content=$(head -c 100000 /dev/zero | tr '\\0' x)
+printf '{"tool_name":"write","tool_input":{"path":"big","content":"%s"}}' "$content" > call
+/opt/glovebox/toolserver/glovebox-gate pi < call; echo "code $?"
+"""
+    )
+
+    assert "code 0" in said
+    assert calls[0]["request"]["content"]["characters"] == 100_000
+    assert calls[0]["request"]["path"] == "/workspace/big"
+    assert end.exit_code == 0
+
+
+def test_more_than_policy_lets_in_a_minute_wait(wrapped):
+    """They get no answer before the program's own time is over."""
+    end, said, calls = wrapped(
+        f"""for n in 1 2 3 4; do ask '{LS}'; done
+""",
+        policy="limits: {tool_calls_per_minute: 3, wall_time: 4s}\n",
+    )
+
+    assert said.count("code 0") == 3
+    assert len(calls) == 3
+    assert end.status == "limit"
