@@ -31,6 +31,7 @@ from orchestrator.errors import UsageError
 from orchestrator.harness.options import NO_MODEL, LimitOptions, RunOptions
 from orchestrator.harness.preview import parse_preview
 from orchestrator.harness.run import RunEnd
+from orchestrator.harness.wrap.home import HomeSource
 from orchestrator.harness.wrap.run import WrapOrder, run_wrapped
 from orchestrator.terminal.keys import parse_key
 
@@ -78,6 +79,10 @@ def wrap(
     ] = None,
     env: Environment = None,
     add_dir: AddDirs = None,
+    home: Annotated[
+        Path | None,
+        typer.Option(help="A directory whose files are copied into its home.", metavar="DIR"),
+    ] = None,
     git_identity: Annotated[
         Literal["host", "none"],
         typer.Option(help="Commit in the box under your git name and address, or under none."),
@@ -99,6 +104,10 @@ def wrap(
     key = parse_key(detach_key)
     paths = paths_from(os.environ, Path.home())
     settings = load_settings(paths.config / "config.yaml", os.environ)
+    directories = [chosen_directory(path, flag="--add-dir") for path in add_dir or []]
+    own_home = None if home is None else chosen_directory(home, flag="--home")
+    if own_home is not None and own_home not in directories:
+        directories.append(own_home)
     options = RunOptions(
         prompt=None,
         directory=chosen_directory(cd),
@@ -113,16 +122,16 @@ def wrap(
         workspace=chosen_mode(workspace or settings.workspace),
         environment=read_environment(env or []),
         git_identity="none" if git_identity == "none" else "host",
-        add_dirs=tuple(chosen_directory(path, flag="--add-dir") for path in add_dir or []),
+        add_dirs=tuple(directories),
         previews=tuple(parse_preview(port, None) for port in preview or []),
     )
     if not command[0]:
         raise UsageError("wrap: expected a program, got an empty word")
     own = open_io(quiet=print_only, json_events=json_events, bell=settings.approvals.bell)
     io = WrapIo(own)
-    end = _wrapped(
-        WrapOrder(options, tuple(command), asks=gate), settings, paths, io, key=key, pipes=pipes
-    )
+    source = None if own_home is None else HomeSource.of(options, own_home)
+    order = WrapOrder(options, tuple(command), home=source, asks=gate)
+    end = _wrapped(order, settings, paths, io, key=key, pipes=pipes)
     if end.commits_waiting:
         io.note(end.commits_waiting)
     if end.workspace_mode == "none" or not end.readable:

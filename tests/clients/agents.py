@@ -22,7 +22,7 @@ class Agent:
     """``@`` stands for the folder of the installed packages, ``?`` for the prompt."""
     environment: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
-    """In a directory of their own, read-only at /dirs/setup."""
+    """That it finds in its home."""
 
     def command(self, prompt: str, *, modules: str) -> list[str]:
         """Return what is wrapped."""
@@ -56,8 +56,7 @@ def _pi(provider: str, name: str) -> Agent:
             "/@/.bin/pi",
             *("-p", "--no-session", "--provider", provider, "--model", MODEL, "?"),
         ),
-        {"PI_CODING_AGENT_DIR": "/dirs/setup"},
-        {"models.json": _json({"providers": models})},
+        files={".pi/agent/models.json": _json({"providers": models})},
     )
 
 
@@ -104,8 +103,8 @@ OPENCODE = Agent(
     "opencode",
     ("opencode-ai@1.18.33",),
     ("/@/opencode-linux-x64/bin/opencode", "run", "-m", f"box/{MODEL}", "?"),
-    {"OPENCODE_CONFIG": "/dirs/setup/opencode.json", "OPENCODE_DISABLE_MODELS_FETCH": "1"},
-    {"opencode.json": _json(_OPENCODE)},
+    {"OPENCODE_DISABLE_MODELS_FETCH": "1"},
+    {".config/opencode/opencode.json": _json(_OPENCODE)},
 )
 _GEMINI = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -120,8 +119,7 @@ GEMINI = Agent(
         "/@/.bin/gemini",
         *("--skip-trust", "--yolo", "-m", "gemini-2.5-flash", "-p", "?"),
     ),
-    {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": "/dirs/setup/settings.json"},
-    {"settings.json": _json(_GEMINI)},
+    files={".gemini/settings.json": _json(_GEMINI)},
 )
 AIDER = Agent(
     "aider",

@@ -92,10 +92,13 @@ def play(
     world.project.mkdir(parents=True)
     (world.project / "notes.txt").write_text("one\n")
     give(world.project)
-    setup, packages = root / "setup", install(agent)
-    setup.mkdir()
+    home, packages = root / "home", install(agent)
+    home.mkdir()
     for name, text in agent.files.items():
-        (setup / name).write_text(text)
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    give(home)
     with aimock(KEY, fixtures=FIXTURES) as address:
         _configure(world, address)
         keys = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"), key)
@@ -105,7 +108,7 @@ def play(
             "--json",
             f"--policy={root / 'policy.yaml'}",
             f"--add-dir={packages / 'node_modules'}",
-            f"--add-dir={setup}",
+            f"--home={home}",
             *variables,
             *flags,
             "--",

@@ -33,6 +33,7 @@ from orchestrator.harness.options import NO_MODEL, RunOptions
 from orchestrator.harness.run import EXIT_CODES, RunEnd
 from orchestrator.harness.wrap.gate.clients import Connected, connect
 from orchestrator.harness.wrap.gate.service import Gate
+from orchestrator.harness.wrap.home import HomeSource
 from orchestrator.harness.wrap.marks import Marks
 from orchestrator.harness.wrap.program import NotAllowedError, Program, ProgramEnd
 from orchestrator.harness.wrap.seat import Seat
@@ -53,6 +54,8 @@ class WrapOrder:
 
     run: RunOptions
     argv: tuple[str, ...]
+    home: HomeSource | None = None
+    """What is copied into its home first."""
     asks: bool = True
     """A client that can be made to ask the gate before its tools is."""
 
@@ -157,6 +160,8 @@ async def _work(
             await anyio.lowlevel.checkpoint()
             # Of the files as they are before it.
             await ground.history.wait()
+            if order.home is not None:
+                await order.home.fill(ground)
             with anyio.move_on_after(math.inf if limit is None else limit) as clock:
                 async with marks.kept(), _gate(ground, order, watching):
                     outcome.end = await program.run(seat)

@@ -20,6 +20,7 @@ def test_command_is_on_the_list():
         (["--max-time", "soon", "--", "true"], "--max-time"),
         (["--detach-key", "ctrl-d", "--", "true"], "--detach-key"),
         (["--env", "1=2", "--", "true"], "--env"),
+        (["--home", "nowhere", "--", "true"], "--home nowhere"),
     ],
 )
 def test_wrong_command_line_opens_nothing(world, arguments, words):
