@@ -65,3 +65,16 @@ def test_no_list_at_all_is_an_error(reply):
         listed(OPENAI, reply)
 
     assert caught.value.status == 502
+
+
+@pytest.mark.parametrize(("glob", "rows"), [("*", 1), ("p/*", 0)])
+def test_model_that_is_started_by_its_first_call_is_listed_without_it(glob, rows):
+    """Its name is known, and a list is no reason to start it."""
+
+    async def never():
+        raise AssertionError("started")
+
+    local = provider("local", "", "openai-chat", key=None, only_model="small", open=never)
+    page, _ = listed(OPENAI, Reply(body={"data": []}), glob, more=[local])
+
+    assert page["data"] == [{"id": "small", "object": "model"}][:rows]

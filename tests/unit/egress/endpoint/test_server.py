@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from orchestrator.egress.endpoint.price import Price
+from orchestrator.egress.memory import stream_pair
 from orchestrator.policy.box_models import BoxModels
 from orchestrator.schema.egress import Caller
 from orchestrator.schema.message import Usage
@@ -25,7 +26,7 @@ ANSWER = {"type": "message", "content": [], "usage": {"input_tokens": 3, "output
 
 async def post(served, path, body, **more):
     headers = {"x-api-key": PLACEHOLDER} | more.pop("headers", {})
-    async with httpx2.AsyncClient(trust_env=False) as http:
+    async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
         return await http.post(f"{served.address}{path}", json=body, headers=headers, **more)
 
 
@@ -117,7 +118,7 @@ def test_any_other_key_is_refused(headers, query):
     async def run(address):
         async with (
             endpoint(provider("anthropic", address, "anthropic")) as served,
-            httpx2.AsyncClient(trust_env=False) as http,
+            httpx2.AsyncClient(trust_env=False, timeout=60) as http,
         ):
             url = f"{served.address}/v1/messages{query}"
             return await http.post(url, json=ASK, headers=headers), served.desk
@@ -161,7 +162,7 @@ def test_calls_beside_each_other_cannot_pass_a_budget_together():
             answers = []
 
             async def one():
-                async with httpx2.AsyncClient(trust_env=False) as http:
+                async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
                     url, headers = f"{served.address}/v1/messages", {"x-api-key": PLACEHOLDER}
                     async with http.stream("POST", url, json=ASK, headers=headers) as answer:
                         answers.append(answer)
@@ -208,7 +209,7 @@ def test_client_that_goes_away_ends_the_call_at_the_provider():
 
     async def run(address):
         async with endpoint(provider("anthropic", address, "anthropic")) as served:
-            async with httpx2.AsyncClient(trust_env=False) as http:
+            async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
                 headers = {"x-api-key": PLACEHOLDER}
                 body = ASK | {"stream": True}
                 url = f"{served.address}/v1/messages"
@@ -245,7 +246,7 @@ def test_other_paths(method, path, status):
     """A greeting needs no key; the rest does not exist, and says what does."""
 
     async def run():
-        async with endpoint() as served, httpx2.AsyncClient(trust_env=False) as http:
+        async with endpoint() as served, httpx2.AsyncClient(trust_env=False, timeout=60) as http:
             headers = {"x-api-key": PLACEHOLDER} if method != "HEAD" else {}
             return await http.request(method, f"{served.address}{path}", headers=headers)
 
@@ -259,7 +260,7 @@ def test_websocket_is_told_at_once_to_post():
     """Clients that try a socket first fall back on this answer."""
 
     async def run():
-        async with endpoint() as served, httpx2.AsyncClient(trust_env=False) as http:
+        async with endpoint() as served, httpx2.AsyncClient(trust_env=False, timeout=60) as http:
             headers = {"upgrade": "websocket", "connection": "Upgrade"}
             return await http.get(f"{served.address}/v1/responses", headers=headers), served.desk
 
@@ -274,7 +275,9 @@ def test_many_at_once_are_all_answered():
     async def run(address):
         async with (
             endpoint(provider("p", address, "openai-chat")) as served,
-            httpx2.AsyncClient(trust_env=False, limits=httpx2.Limits(max_connections=300)) as http,
+            httpx2.AsyncClient(
+                trust_env=False, timeout=60, limits=httpx2.Limits(max_connections=300)
+            ) as http,
         ):
             texts = []
 
@@ -338,7 +341,7 @@ def test_rules_are_read_anew_for_each_request():
     async def run(address):
         async with (
             endpoint(provider("anthropic", address, "anthropic")) as served,
-            httpx2.AsyncClient(trust_env=False) as http,
+            httpx2.AsyncClient(trust_env=False, timeout=60) as http,
         ):
             url, headers = f"{served.address}/v1/messages", {"x-api-key": PLACEHOLDER}
             first = await http.post(url, json=ASK, headers=headers)
@@ -362,7 +365,7 @@ def test_model_list_holds_what_may_be_asked_for():
         two = provider("two", address, "anthropic")
         async with (
             endpoint(one, two, terms=terms) as served,
-            httpx2.AsyncClient(trust_env=False) as http,
+            httpx2.AsyncClient(trust_env=False, timeout=60) as http,
         ):
             headers = {"x-api-key": PLACEHOLDER}
             return await http.get(f"{served.address}/v1/models?limit=5", headers=headers)
@@ -407,3 +410,99 @@ def test_price_that_is_not_known_cannot_be_counted():
 
     assert answer.status_code == 403
     assert "providers.corp.models.claude-x.input_price" in answer.json()["error"]["message"]
+
+
+def test_one_model_is_shown_where_it_may_be_asked():
+    """By the provider that would answer; the name in the path is the provider's own."""
+
+    async def run(address):
+        terms = BoxModels(in_box="allow", allow=(("p/*",),), map=(("small", "p/big"),))
+        async with (
+            endpoint(provider("p", address, "openai-chat"), terms=terms) as served,
+            httpx2.AsyncClient(trust_env=False, timeout=60) as http,
+        ):
+            headers = {"authorization": f"Bearer {PLACEHOLDER}"}
+            shown = await http.get(f"{served.address}/v1/models/small", headers=headers)
+            with anyio.fail_after(5):
+                await served.desk.one_ended.wait()
+            served.terms = BoxModels(in_box="allow", allow=(("q/*",),))
+            refused = await http.get(f"{served.address}/v1/models/small", headers=headers)
+            return shown, refused, served.desk
+
+    with serving(Reply(body={"id": "big"})) as server:
+        shown, refused, desk = anyio.run(run, server.address)
+
+    assert shown.json() == {"id": "big"}
+    assert [(asked.method, asked.path) for asked in server.asked] == [("GET", "/models/big")]
+    assert desk.ended[0][1].usage is None
+    assert (refused.status_code, desk.begun[1].effect) == (403, "deny")
+
+
+def test_list_that_no_provider_gives_ends_in_the_record():
+    """As the end of the call, not as a refusal by policy."""
+
+    async def run():
+        async with (
+            endpoint(provider("p", "http://127.0.0.1:1", "openai-chat")) as served,
+            httpx2.AsyncClient(trust_env=False, timeout=60) as http,
+        ):
+            headers = {"authorization": f"Bearer {PLACEHOLDER}"}
+            return await http.get(f"{served.address}/v1/models", headers=headers), served.desk
+
+    answer, desk = anyio.run(run)
+
+    assert answer.status_code == 502
+    assert [call.effect for call in desk.begun] == ["allow"]
+    assert desk.ended[0][1].problem == "no list"
+
+
+def test_client_that_breaks_off_while_it_is_answered_is_let_go():
+    """What it does not take is not kept for it."""
+
+    async def run(address):
+        async with endpoint(provider("anthropic", address, "anthropic")) as served:
+            here, there = stream_pair(capacity=1024)
+            body = b'{"model": "m", "max_tokens": 5, "stream": true}'
+            head = (
+                f"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: {PLACEHOLDER}\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n"
+            )
+            await there.send(head.encode() + body)
+            async with anyio.create_task_group() as group:
+                group.start_soon(served.endpoint.serve, here, None)
+                await there.receive()
+                await there.close()
+            return served.desk.ended[0][1]
+
+    events = tuple({"type": "ping", "text": "x" * 3000} for _ in range(50))
+    with serving(Reply(events=events)) as server:
+        outcome = anyio.run(run, server.address)
+
+    assert outcome.problem == "the client went away"
+    assert outcome.status == 200
+
+
+def test_session_that_ends_ends_calls_and_counts_them():
+    """What had passed is settled and recorded, though nobody waits for it any more."""
+
+    async def run(address):
+        async with endpoint(provider("anthropic", address, "anthropic")) as served:
+            here, there = stream_pair()
+            body = b'{"model": "m", "max_tokens": 5, "stream": true}'
+            head = (
+                f"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: {PLACEHOLDER}\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n"
+            )
+            await there.send(head.encode() + body)
+            async with anyio.create_task_group() as group:
+                group.start_soon(served.endpoint.serve, here, None)
+                await there.receive()
+                group.cancel_scope.cancel()
+            return served.desk.ended[0][1], served.budget.spent
+
+    with serving(Reply(events=anthropic_reply(text="Hi").events[:3], silent_s=30)) as server:
+        outcome, spent = anyio.run(run, server.address)
+
+    assert outcome.problem == "the session ended"
+    assert outcome.estimated
+    assert spent.requests == 1
