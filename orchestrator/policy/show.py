@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from orchestrator.policy.effective import EffectivePolicy, Origin
 from orchestrator.policy.layer import Layer
+from orchestrator.policy.network_shown import shown_rule
 from orchestrator.policy.overruled import lost_votes, overruled
 from orchestrator.policy.provenance import layer_facts
 from orchestrator.policy.units import show_duration, show_size
@@ -146,16 +147,16 @@ def _votes(layer: Layer) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]
 
 
 def _rule_rows(layer: Layer) -> Iterator[Row]:
-    found = [
+    found: list[tuple[str, str, str]] = [
         ("commands", compiled.rule.id, compiled.rule.effect) for compiled in layer.rules_for(None)
     ]
     for access, votes in (("files.read", layer.reads), ("files.write", layer.writes)):
         found += [(access, rule.id, rule.effect) for rule, _ in votes.rules]
     network = layer.document.network
-    found += [("network", rule.id, rule.effect) for rule in (network and network.rules) or ()]
-    for section, rule_id, effect in found:
+    found += [("network", rule.id, shown_rule(rule)) for rule in (network and network.rules) or ()]
+    for section, rule_id, said in found:
         yield Row(
-            f"{section}.rules.{rule_id}", effect, f"{layer.name} {layer.place_of_rule(rule_id)}"
+            f"{section}.rules.{rule_id}", said, f"{layer.name} {layer.place_of_rule(rule_id)}"
         )
 
 

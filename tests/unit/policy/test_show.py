@@ -57,7 +57,7 @@ def test_votes_are_shown_layer_by_layer(load):
         "commands.risks.destructive": "allow, high: ask",
         "commands.rules.x": "ask",
         "files.write.rules.docs": "allow",
-        "network.rules.n": "deny",
+        "network.rules.n": "deny a.example",
     }
 
 
