@@ -17,7 +17,7 @@ from orchestrator.harness.egress.net import Net
 from orchestrator.harness.egress.running import RunningCalls
 from orchestrator.harness.egress.unanswered import Unanswered
 from orchestrator.harness.governed import Governed
-from orchestrator.sandbox.driver import RunningBox
+from orchestrator.sandbox.driver import WayOpener
 from orchestrator.schema.ids import SessionId
 
 
@@ -27,7 +27,7 @@ class WayParts:
 
     governed: Governed
     session: SessionId
-    box: RunningBox
+    box: WayOpener
     audit: AuditLog
     output: OutputFilter
     observe: RunningCalls

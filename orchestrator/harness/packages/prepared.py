@@ -96,7 +96,8 @@ class Preparation:
     async def _prepare(self, name: str, named: str, of: Digest, *, steps: tuple[Step, ...]) -> None:
         session = SessionId(secrets.token_hex(6))
         network = "through the proxy" if self.relay else "no network"
-        self._tell(f"preparing {named} in {len(steps)} steps ({network}, once)")
+        count = "1 step" if len(steps) == 1 else f"{len(steps)} steps"
+        self._tell(f"preparing {named} in {count} ({network}, once)")
         with self._chain(session, named, of) as audit:
             try:
                 async with self._way(session, audit) as (box, way):

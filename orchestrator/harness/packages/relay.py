@@ -17,12 +17,13 @@ from orchestrator.engine.labels import BOX
 from orchestrator.errors import BoxError, EngineError
 from orchestrator.harness.box_spec import WORKDIR, Tenant, box_spec
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.sandbox.driver import BoxSpec, Lifecycle, RunningBox
+from orchestrator.sandbox.driver import BoxSpec, BoxStream, Lifecycle, Outside, WayOpener
+from orchestrator.schema.egress import Caller
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.mount import Mount
-from orchestrator.schema.way_out import WayOut
+from orchestrator.schema.way_out import Incoming, WayOut
 
-OpenWay = Callable[[SessionId, RunningBox, AuditLog], AbstractAsyncContextManager[WayOut]]
+OpenWay = Callable[[SessionId, WayOpener, AuditLog], AbstractAsyncContextManager[WayOut]]
 """Lets out of a box what policy lets out, recorded in the chain, and gives what the box is told."""
 
 PLAIN_UID = 1000
@@ -61,11 +62,33 @@ class Relay:
             )
             if not found:
                 raise BoxError("sandbox.prepare: the box that leads out is gone")
-            async with self.open_way(session, box, audit) as way:
+            async with self.open_way(session, Nameless(box), audit) as way:
                 yield found[0].id, way
         finally:
             with anyio.CancelScope(shield=True):
                 await lifecycle.stop(session)
+
+
+@dataclass(frozen=True, slots=True)
+class Nameless:
+    """A box whose word on who connects is left out: it knows no program of another container."""
+
+    box: WayOpener
+
+    def let_out(self, way: WayOut, outside: Outside) -> AbstractAsyncContextManager[None]:
+        """Let out of the box, with no caller named."""
+        return self.box.let_out(way, _NobodyNamed(outside))
+
+
+@dataclass(frozen=True, slots=True)
+class _NobodyNamed:
+    outside: Outside
+
+    async def serve(self, incoming: Incoming, stream: BoxStream) -> None:
+        await self.outside.serve(replace(incoming, caller=None), stream)
+
+    async def knows(self, name: str, caller: Caller | None) -> bool:  # noqa: ARG002 - left out
+        return await self.outside.knows(name, None)
 
 
 def caller_ids() -> tuple[int, int]:

@@ -27,7 +27,7 @@ from orchestrator.harness.packages.opening import Note, package_hosts
 from orchestrator.harness.packages.prepared import Preparation
 from orchestrator.harness.packages.relay import Relay, caller_ids
 from orchestrator.harness.packages.steps import steps_of
-from orchestrator.sandbox.driver import RunningBox
+from orchestrator.sandbox.driver import WayOpener
 from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.way_out import WayOut
 
@@ -75,11 +75,17 @@ class Taking:
     async def _relay(self, held: EngineHold, named: str, own: str, running: RunningCalls) -> Relay:
         image = await self._layer(held, own)
         asked = await self._layer(held, named)
-        packages = await package_hosts(self.governed, asked, paths=self.paths, note=self.note)
+        packages = await package_hosts(
+            # What the image lacks is told with the session.
+            self.governed,
+            asked,
+            paths=self.paths,
+            note=lambda _: None,
+        )
 
         @asynccontextmanager
         async def open_way(
-            session: SessionId, box: RunningBox, audit: AuditLog
+            session: SessionId, box: WayOpener, audit: AuditLog
         ) -> AsyncIterator[WayOut]:
             parts = WayParts(
                 self.governed,

@@ -75,6 +75,7 @@ def test_an_announced_file_is_admitted_by_its_very_address(pip):
 
     assert pip.ecosystem(tunnel(FILE), ECOSYSTEMS) == "pip"
     assert pip.ecosystem(tunnel(FILE), ["npm"]) is None
+    assert pip.ecosystem(request(FILE), ["npm"]) is None
     assert pip.ecosystem(request("https://files.example/", None, door="dns"), ["pip"]) == "pip"
     assert pip.ecosystem(request(FILE), ECOSYSTEMS) == "pip"
     assert pip.known(request(FILE)) == Known("pip", NAMED, "sha256:2")

@@ -33,9 +33,10 @@ class Server:
     """An Outside that answers every request with a line, and knows every name."""
 
     def __init__(self):
-        self.asked = []
+        self.asked, self.callers = [], set()
 
     async def serve(self, incoming, stream):
+        self.callers.add(incoming.caller)
         head = await stream.receive()
         self.asked.append((incoming.door, incoming.host, head.partition(b"\r\n")[0].decode()))
         body = b"from outside\n"
@@ -43,7 +44,8 @@ class Server:
         await stream.send(answer + body, last=True)
         await stream.close()
 
-    async def knows(self, name, _caller):
+    async def knows(self, name, caller):
+        self.callers.add(caller)
         return name.endswith(".example")
 
 
@@ -145,6 +147,7 @@ def test_steps_reach_outside_through_the_proxy_alone(world):
         ("proxy", "", "GET http://files.example/a HTTP/1.1"),
         ("transparent", "files.example", "GET /b HTTP/1.1"),
     ]
+    assert world.server.callers == {None}
     assert config["Env"] == before["Env"]
     assert "c2lnbmVkLWJ5LXVz" not in json.dumps(config)
 
