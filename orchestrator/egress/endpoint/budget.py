@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from anyio import to_thread
@@ -30,6 +31,14 @@ class Amount:
 
     tokens: int = 0
     cost_usd: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What the whole run may take, of which the box alone may not take more; None: no limit."""
+
+    tokens: int | None = None
+    cost_usd: float | None = None
 
 
 @dataclass(slots=True)
@@ -62,9 +71,11 @@ class BoxBudget:
         *,
         day: DayLedger,
         monotonic: Callable[[], float],
+        run: RunLimits = RunLimits(),
     ) -> None:
         """``terms`` gives the limits in force, ``monotonic`` seconds."""
         self._terms = terms
+        self._run = run
         self._day = day
         self._monotonic = monotonic
         self._starts: deque[float] = deque()
@@ -89,12 +100,14 @@ class BoxBudget:
 
     async def reserve(self, amount: Amount) -> Hold:
         """Hold what a call may take; RefusedCallError where it does not fit."""
-        self._check("tokens", "tokens", amount.tokens)
+        terms = self._terms()
+        self._check_tokens(amount.tokens, terms.tokens, "models.box.tokens")
+        self._check_tokens(amount.tokens, self._run.tokens, "limits.tokens")
         if amount.cost_usd is not None:
-            self._check("cost_usd", "dollars", amount.cost_usd)
+            self._check_cost(amount.cost_usd, terms.cost_usd, "models.box.cost_usd")
+            self._check_cost(amount.cost_usd, self._run.cost_usd, "limits.cost_usd")
         self._hold(amount, 1)
         hold = Hold(amount)
-        terms = self._terms()
         if terms.limits_days:
             try:
                 hold.day = await to_thread.run_sync(self._take_of_day, amount, terms)
@@ -118,7 +131,9 @@ class BoxBudget:
         if hold.day:
             tokens = usage.total - hold.amount.tokens
             dollars = (cost_usd or 0.0) - (hold.amount.cost_usd or 0.0)
-            await to_thread.run_sync(self._day.correct, hold.day, tokens, dollars)
+            # A count that cannot be put right stays too high; the next call is refused by it.
+            with suppress(ConfigError, OSError):
+                await to_thread.run_sync(self._day.correct, hold.day, tokens, dollars)
 
     def _hold(self, amount: Amount, sign: int) -> None:
         self._held = Amount(
@@ -126,24 +141,13 @@ class BoxBudget:
             (self._held.cost_usd or 0.0) + sign * (amount.cost_usd or 0.0),
         )
 
-    def _check(self, key: str, unit: str, wanted: float) -> None:
-        limit: float | None = getattr(self._terms(), key)
-        if limit is None:
-            return
-        tokens = key == "tokens"
-        used = self.spent.usage.total if tokens else self.spent.known_cost_usd
-        held = self._held.tokens if tokens else self._held.cost_usd or 0.0
-        if used + held + wanted <= limit:
-            return
-        left = max(limit - used, 0)
-        if held > 0 and used + wanted <= limit:
-            raise RefusedCallError(
-                429,
-                f"other calls hold what is left of the session's {unit}; try again soon",
-                rule=f"models.box.{key}",
-                retry_after_s=_SOON_S,
-            )
-        raise RefusedCallError(403, _spent_words(key, unit, left, wanted), rule=f"models.box.{key}")
+    def _check_tokens(self, wanted: int, limit: int | None, rule: str) -> None:
+        used, held = self.spent.usage.total, self._held.tokens
+        _check(_Account("tokens", ",.0f", limit, rule), wanted, used=used, held=held)
+
+    def _check_cost(self, wanted: float, limit: float | None, rule: str) -> None:
+        used, held = self.spent.known_cost_usd, self._held.cost_usd or 0.0
+        _check(_Account("dollars", ".4f", limit, rule), wanted, used=used, held=held)
 
     def _take_of_day(self, amount: Amount, terms: BoxModels) -> str:
         limits = DayLimits(terms.tokens_per_day, terms.cost_usd_per_day)
@@ -159,17 +163,33 @@ class BoxBudget:
         return day
 
 
-def _spent_words(key: str, unit: str, left: float, wanted: float) -> str:
-    shown = (f"{left:,.0f}", f"{wanted:,.0f}") if key == "tokens" else _dollars(left, wanted)
-    return (
-        f"the session's model budget has {shown[0]} {unit} left, and this call may take "
-        f"{shown[1]}. Ask for a shorter answer, or end here: the session's owner sets "
-        f"models.box.{key}"
+@dataclass(frozen=True, slots=True)
+class _Account:
+    unit: str
+    form: str
+    limit: float | None
+    rule: str
+
+
+def _check(account: _Account, wanted: float, *, used: float, held: float) -> None:
+    """Refuse what does not fit: for good, or until calls beside it have given back what they hold."""
+    limit, unit, form = account.limit, account.unit, account.form
+    if limit is None or used + held + wanted <= limit:
+        return
+    if held > 0 and used + wanted <= limit:
+        raise RefusedCallError(
+            429,
+            f"other calls hold what is left of the session's {unit}; try again soon",
+            rule=account.rule,
+            retry_after_s=_SOON_S,
+        )
+    raise RefusedCallError(
+        403,
+        f"the session's model budget has {max(limit - used, 0):{form}} {unit} left, and this call "
+        f"may take {wanted:{form}}. Ask for a shorter answer, or end here: the session's owner sets "
+        f"{account.rule}",
+        rule=account.rule,
     )
-
-
-def _dollars(left: float, wanted: float) -> tuple[str, str]:
-    return f"{left:.4f}", f"{wanted:.4f}"
 
 
 def _day_is_spent(used: DayUse, limits: DayLimits, wanted: Amount) -> RefusedCallError:

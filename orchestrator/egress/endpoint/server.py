@@ -196,9 +196,10 @@ class ModelEndpoint:
         )
         try:
             await self._begin(call)
-        except RefusedCallError:
+        except BaseException:
             if hold is not None:
-                await self._budget.settle(hold, *counted(Relayed(), ready).settled)
+                with anyio.CancelScope(shield=True):
+                    await self._budget.settle(hold, *counted(Relayed(), ready).settled)
             raise
         order = replace(order, streams=ready.streams)
         await self._relayed(connection, order, call, request, prepared=ready, hold=hold)

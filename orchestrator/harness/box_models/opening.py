@@ -14,7 +14,7 @@ from anyio import to_thread
 from orchestrator.config.paths import Paths
 from orchestrator.dispatch.records import AuditSink
 from orchestrator.egress.endpoint import MODEL_PORT
-from orchestrator.egress.endpoint.budget import BoxBudget, Spent
+from orchestrator.egress.endpoint.budget import BoxBudget, RunLimits, Spent
 from orchestrator.egress.endpoint.clients import open_clients
 from orchestrator.egress.endpoint.day_ledger import DayLedger
 from orchestrator.egress.endpoint.echo import Echoes
@@ -46,6 +46,8 @@ class BoxModelParts:
     """Hears every key that is read, to keep it out of texts."""
     observe: Observer
     paths: Paths
+    run: RunLimits = field(default_factory=RunLimits)
+    """What the whole run may take."""
     context: ssl.SSLContext = field(default_factory=ssl.create_default_context)
     """Which certificates hold."""
 
@@ -82,6 +84,7 @@ async def open_box_models(parts: BoxModelParts) -> AsyncIterator[OpenBoxModels]:
             parts.terms,
             day=DayLedger(parts.paths.state / USE_TODAY),
             monotonic=time.monotonic,
+            run=parts.run,
         )
         endpoint = ModelEndpoint(
             upstreams,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from orchestrator.egress.endpoint.budget import RunLimits
 from orchestrator.harness.box_models.opening import BoxModelParts, OpenBoxModels, open_box_models
 from orchestrator.harness.box_models.providers import ProviderFacts
+from orchestrator.harness.box_spec import run_limits
 from orchestrator.harness.egress.parts import WayParts
 from orchestrator.harness.egress.secured import host_context
 from orchestrator.policy.box_models import BoxModels
@@ -29,6 +31,7 @@ async def session_models(
         note=lambda text: parts.note(escape_terminal(text)),
         model=governed.options.model,
     )
+    limits = run_limits(governed.policy.limits, governed.options.limits)
     box_models = BoxModelParts(
         terms=terms,
         providers=facts,
@@ -37,6 +40,7 @@ async def session_models(
         learn=parts.output.learn,
         observe=parts.observe,
         paths=parts.paths,
+        run=RunLimits(limits.tokens, limits.cost_usd),
         context=host_context(parts.settings),
     )
     async with open_box_models(box_models) as models:

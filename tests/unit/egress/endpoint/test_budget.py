@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from orchestrator.egress.endpoint.budget import Amount, BoxBudget
+from orchestrator.egress.endpoint.budget import Amount, BoxBudget, RunLimits
 from orchestrator.egress.endpoint.day_ledger import DayLedger
 from orchestrator.egress.endpoint.refused import RefusedCallError
 from orchestrator.policy.box_models import BoxModels
@@ -17,10 +17,10 @@ class Clock:
         return self.now
 
 
-def budget(tmp_path, *, clock=None, **terms):
+def budget(tmp_path, *, clock=None, run=None, **terms):
     rules = BoxModels(in_box="allow", allow=(("*",),), **terms)
     day = DayLedger(tmp_path / "use", day=lambda: "2026-11-30")
-    return BoxBudget(lambda: rules, day=day, monotonic=clock or Clock())
+    return BoxBudget(lambda: rules, day=day, monotonic=clock or Clock(), run=run or RunLimits())
 
 
 def test_rate_says_when_the_next_request_may_come(tmp_path):
@@ -57,6 +57,36 @@ def test_what_is_held_and_what_is_spent_are_told_apart(tmp_path, key):
     assert (held.status, held.rule) == (429, f"models.box.{key}")
     assert (spent.status, spent.rule) == (403, f"models.box.{key}")
     assert (total.usage, total.cost_usd, total.requests) == (Usage(51), 51.0, 2)
+
+
+@pytest.mark.parametrize(
+    ("run", "rule"),
+    [(RunLimits(tokens=50), "limits.tokens"), (RunLimits(cost_usd=0.5), "limits.cost_usd")],
+)
+def test_box_alone_cannot_pass_what_the_run_may_take(tmp_path, run, rule):
+    """A wrapped agent has no loop of ours that would stop; a price that is not known is no sum."""
+
+    async def scene():
+        account = budget(tmp_path, run=run)
+        with pytest.raises(RefusedCallError) as caught:
+            await account.reserve(Amount(60, 0.6))
+        await account.reserve(Amount(40, None))
+        return caught.value
+
+    assert anyio.run(scene).rule == rule
+
+
+def test_count_that_breaks_before_a_call_is_over_keeps_the_end(tmp_path):
+    """What cannot be put right stays too high; the session's own count goes on."""
+
+    async def run():
+        account = budget(tmp_path, tokens_per_day=100)
+        hold = await account.reserve(Amount(80, 0.0))
+        (tmp_path / "use").write_bytes(b"damaged")
+        await account.settle(hold, Usage(5), 0.0)
+        return account.spent
+
+    assert anyio.run(run).usage == Usage(5)
 
 
 def test_settling_twice_counts_once(tmp_path):
