@@ -19,6 +19,8 @@ SOCKET = "\0glovebox-gate"
 MOST_ASKED = 64
 """Questions that wait; more are turned away."""
 MAX_LINE = 1024 * 1024
+MOST_DEEP = 64
+"""Levels of a question; the host reads few more."""
 READ_SIZE = 65_536
 
 
@@ -68,15 +70,18 @@ class Relay:
 
     def _ask(self, connection: socket.socket, line: bytes) -> None:
         try:
-            body = json.loads(line)
-        except ValueError:
+            body = json.loads(line, parse_constant=_refuse)
+        except (ValueError, RecursionError):
             body = None
-        if not isinstance(body, dict):
+        if not isinstance(body, dict) or _is_deep(body, MOST_DEEP):
             connection.close()
             return
         self._latest += 1
         self._waiting[self._latest] = connection
-        _write(self._questions, json.dumps({"id": self._latest, "body": body}).encode() + b"\n")
+        question = json.dumps({"id": self._latest, "body": body}, ensure_ascii=False)
+        # Half a character becomes what programs make of one when they write it.
+        whole = question.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        _write(self._questions, whole.encode() + b"\n")
 
     def _take_answers(self) -> bool:
         data = os.read(self._answers, READ_SIZE)
@@ -95,6 +100,15 @@ class Relay:
         with contextlib.suppress(OSError):
             connection.sendall(json.dumps(told["answer"]).encode() + b"\n")
         connection.close()
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _is_deep(value: object, left: int) -> bool:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return left == 0 or any(_is_deep(one, left - 1) for one in inner)
 
 
 def _write(fd: int, data: bytes) -> None:

@@ -62,7 +62,17 @@ def test_each_gets_its_own_answer_in_any_order(relay):
     assert first.recv(1) == b""
 
 
-@pytest.mark.parametrize("said", [b"nonsense\n", b"[1]\n", b"x" * (MAX_LINE + 100)])
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"nonsense\n",
+        b"[1]\n",
+        b"x" * (MAX_LINE + 100),
+        b'{"a": NaN}\n',
+        b'{"a": ' + b"[" * 100 + b"]" * 100 + b"}\n",
+        b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n",
+    ],
+)
 def test_what_is_no_question_is_cut_off(relay, said):
     """The next one is asked all the same."""
     connect, out, answering = relay
@@ -88,3 +98,15 @@ def test_who_goes_before_the_answer_harms_nobody(relay):
     answer(answering, json.loads(out.readline())["id"], "deny")
 
     assert b"deny" in after.recv(1000)
+
+
+def test_half_a_character_is_no_breach(relay):
+    """Agents of JavaScript have them; programs write U+FFFD in their place, so that is judged."""
+    connect, out, answering = relay
+    connect(b'{"a": "x\\ud800y", "b": "\\ud83d\\ude00"}\n')
+    line = out.readline()
+    asked = json.loads(line)
+    answer(answering, asked["id"], "deny")
+
+    assert asked["body"] == {"a": "x\ufffdy", "b": "\U0001f600"}
+    assert line.decode()

@@ -99,6 +99,22 @@ git push origin y
     assert [event.argv for event in front.of(UnexpectedExec)] == [("git", "push", "origin", "y")]
 
 
+def test_odd_text_is_judged_and_ends_nothing(wrapped):
+    """Half characters, control characters, numbers without end."""
+    end, said, calls = wrapped(
+        r"""ask '{"tool_name":"bash","tool_input":{"command":"echo \ud800 \u0000"}}'
+ask '{"tool_name":"write","tool_input":{"path":"a\udfff","content":"\ud800\u0007"}}'
+ask '{"tool_name":"bash","tool_input":{"command":"ls","n":1e999}}'
+ask '{"tool_name":"\ud800","tool_input":{"x":NaN}}'
+ask '{"tool_name":"bash","tool_input":{"command":"ls"}}'
+"""
+    )
+
+    assert end.exit_code == 0
+    assert said.splitlines()[-1] == "code 0"
+    assert len(calls) >= 3
+
+
 def test_many_ask_at_once(wrapped):
     """One that waits for a person holds no other up."""
     _, said, calls = wrapped(
