@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MOST_PROCESSES = 256
 MOST_DESCRIPTORS = 256
 """Looked at of one process each time; of one that has more, those that are new."""
+MOST_LISTED = 4096
+"""Descriptors of all processes together, for one connection: a program may open very many."""
 MOST_TABLE = 256 * 1024
 """Bytes of the kernel's table that are looked through."""
 TABLE_SECONDS = 0.5
@@ -44,10 +46,12 @@ class Callers:
         self._sockets: dict[str, dict[str, str]] = {}
         """Of a process, by descriptor."""
         self._last = ""
+        self._left = 0
         self._next_table = 0.0
 
     def find(self, here: End, there: End, kind: str = "tcp") -> dict[str, Any] | None:
         """Return the caller that talks from ``there`` to ``here``; None where it cannot be told."""
+        self._left = MOST_LISTED
         try:
             with as_command(self._config):
                 pid = self._caller(here, there, kind)
@@ -76,8 +80,14 @@ class Callers:
     def _has_new(self, pid: str) -> bool:
         """Say whether a process has sockets that it had not when it was last looked at."""
         folder = f"{self._proc}/{pid}/fd"
+        names = []
         try:
-            names = os.listdir(folder)
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    names.append(entry.name)
+                    self._left -= 1
+                    if self._left < 0:
+                        return False
         except OSError:
             # Another user's, the server's own for one, or gone.
             return False

@@ -5,7 +5,7 @@ import sys
 import time
 
 import pytest
-from callers import MOST_ARGUMENT, MOST_ARGUMENTS, Callers
+from callers import MOST_ARGUMENT, MOST_ARGUMENTS, MOST_LISTED, Callers
 
 from tests.unit.toolserver.test_tcp_stream import own_config
 
@@ -148,6 +148,18 @@ def test_row_of_connections_is_one_program_s(box):
         one.communicate()
 
     assert [one["pid"] for one in found] == [program.pid] * 5
+
+
+def test_program_with_very_many_open_costs_little(box, tmp_path):
+    """It is not looked through, nor is any after it."""
+    folder = tmp_path / "99" / "fd"
+    folder.mkdir(parents=True)
+    for number in range(MOST_LISTED + 1):
+        (folder / str(number)).symlink_to(f"socket:[{number}]")
+    callers = box()
+
+    assert callers.find(("127.0.0.1", 1), ("127.0.0.1", 2)) is None
+    assert callers._sockets == {}
 
 
 def test_kernel_that_shows_nothing_is_no_failure(tmp_path):
