@@ -33,7 +33,7 @@ def recorded_calls(path: Path) -> Recording:
         if kind == "egress":
             _add_egress(found, path.stem, seq, body)
             continue
-        if kind not in {"intent", "refused"} or not isinstance(body.get("decision"), Mapping):
+        if not _was_judged(kind, body):
             # A call that could not be planned was never decided on.
             continue
         try:
@@ -41,6 +41,14 @@ def recorded_calls(path: Path) -> Recording:
         except (KeyError, TypeError, ValueError) as err:
             found.skipped.append(f"{path.stem} seq {seq}: {err}")
     return found
+
+
+def _was_judged(kind: str, body: Mapping[str, Any]) -> bool:
+    if kind == "client_call" and body.get("request") is None:
+        # A wrapped agent's tool that policy knows by its name alone.
+        return False
+    kinds = {"intent", "refused", "client_call"}
+    return kind in kinds and isinstance(body.get("decision"), Mapping)
 
 
 def _add_egress(found: Recording, chain: str, seq: int, body: Mapping[str, Any]) -> None:
@@ -105,7 +113,7 @@ def _call(chain: str, seq: int, body: Mapping[str, Any]) -> RecordedCall:
     return RecordedCall(
         chain=chain,
         seq=seq,
-        tool=str(body["tool"]),
+        tool=str(body.get("known_as") or body["tool"]),
         request=from_wire(body["request"]),
         effect=effect,
         rule=str(decision["rule"]),

@@ -11,7 +11,7 @@ from orchestrator.policy.load import load_policy
 from orchestrator.sandbox.scripted import Reply, ScriptedBox
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.egress import EgressVerdict
-from orchestrator.schema.request import ExecRequest, WriteRequest
+from orchestrator.schema.request import ExecRequest, WriteRequest, to_wire
 from tests.support.corridor import YES, call, open_corridor
 from tests.unit.policy.conftest import SHIPPED
 
@@ -64,6 +64,27 @@ def _leaving(text, **more):
     verdict = EgressVerdict(Decision(effect="allow", rule="r", layer="session", reason="x"))
     body = decided_body(parse_egress(text), verdict, generation=1, caller=None, answered=None)
     return body | more
+
+
+def test_calls_of_wrapped_agents_count(tmp_path):
+    """By the tool that policies know; those judged by a name alone have nothing to judge again."""
+    corridor = open_corridor(tmp_path, ScriptedBox({}), answers=[])
+    decision = {"effect": "ask", "rule": "risk:publishes"}
+    told = {"call": "gate-1", "client": "claude", "decision": decision, "answer": {"yes": True}}
+    wire = to_wire(ExecRequest("git push", "/workspace", 5.0))
+    corridor.audit.append(
+        "client_call", {**told, "tool": "Bash", "known_as": "bash", "request": wire}
+    )
+    corridor.audit.append(
+        "client_call", {**told, "tool": "Task", "known_as": "task", "request": None}
+    )
+    corridor.audit.close()
+    found = recorded_calls(corridor.audit_file)
+
+    [one] = found.calls
+    assert (one.tool, one.effect, one.answer) == ("bash", "ask", True)
+    assert one.request == ExecRequest("git push", "/workspace", 5.0)
+    assert found.skipped == []
 
 
 def test_what_left_the_box_comes_back_as_it_was_asked(tmp_path):

@@ -180,6 +180,7 @@ class Gate:
             "call": f"gate-{number}",
             "client": call.client if call is not None else "",
             "tool": call.tool if call is not None else "",
+            "known_as": call.known_as if call is not None else "",
             "request": _shortened(to_wire(request)) if request is not None else None,
             "digest": request_digest(request) if request is not None else None,
             "decision": decision_body(answer.decision),
