@@ -13,6 +13,7 @@ from orchestrator.policy.egress_votes import DEFAULT, HINT, EgressVotes
 from orchestrator.policy.git_push import announced_push
 from orchestrator.policy.hosts import is_address
 from orchestrator.policy.network_match import (
+    USUAL_PORTS,
     CompiledNetworkRule,
     NetworkLayer,
     compile_network,
@@ -51,16 +52,17 @@ class EgressRules:
         return EgressVerdict(decision, Terms() if decision.effect == "deny" else terms)
 
     def tunnel_scheme(self, host: str, port: int) -> Scheme:
-        """Return what a CONNECT to an end is for: ``https`` unless rules that let it out say else.
+        """Return what a connection to an end is for, by the rules that let it out.
 
-        Such a tunnel must carry TLS (``https``), plain requests (``http``), or anything (``tcp``).
+        It must carry TLS (``https``), plain requests (``http``), or anything (``tcp``). Where no
+        rule says so, it is ``http`` on its usual port, and else ``https``.
         """
         for scheme in _SCHEMES:
             layers = self._for(EgressRequest("connect", scheme, host, port))
             for item in _permits(layers):
                 if scheme in item.schemes and item.covers(host, scheme, port):
                     return scheme
-        return "https"
+        return "http" if port == USUAL_PORTS["http"] else "https"
 
     @property
     def may_let_out(self) -> bool:

@@ -271,10 +271,19 @@ def test_opaque_bytes_need_a_rule_of_their_own(network):
     assert rules.tunnel_scheme("db.example.com", 5432) == "tcp"
     assert rules.tunnel_scheme("api.example.com", 443) == "https"
     assert rules.tunnel_scheme("nowhere.example.com", 22) == "https"
+    assert rules.tunnel_scheme("nowhere.example.com", 80) == "http"
     assert judge(network(tcp), "CONNECT db.example.com:5432").decision.effect == "allow"
     assert judge(network(tcp), "CONNECT db.example.com:5433").decision.effect == "deny"
     both = network(tcp, "hosts: db.example.com, methods: POST, effect: deny")
     assert judge(both, "CONNECT db.example.com:5432").decision.rule == "r2"
+
+
+def test_by_default_a_connection_to_port_80_is_read_as_http(network):
+    """So that programs which ignore the proxy reach an allowed host by plain http too."""
+    verdict = judge(network(section="default: allow"), "CONNECT a.example.com:80")
+
+    assert (verdict.decision.effect, verdict.terms.inspect) == ("allow", True)
+    assert judge(network(TUNNEL), "CONNECT api.example.com:80").decision.effect == "deny"
 
 
 def test_a_tunnel_for_plain_http_is_read(network):
