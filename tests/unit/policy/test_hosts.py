@@ -47,7 +47,7 @@ def test_a_host_has_one_spelling(text, host):
         "user@evil.example", "user:pw@evil.example", "a/b", "a?b", "a#b", "a\\b", "a,b", "a;b",
         "-a.example", "a-.example", "\uff41pi.example.com", "a\u3002example", "stra\u00dfe.example",
         "\u2024.example", "xn--abc.example", "xn--.example", "xn--a-ecp\u00e9.example",
-        "a" * 64 + ".example", ".".join(["a" * 60] * 5), "a" * 5000, b"\xff.example", "\u2460.example",
+        "a" * 64 + ".example", ".".join(["a" * 60] * 5), "a" * 5000, b"\xff.example", "\U0001f4a9.example", "\u2460.example",
     ],
 )  # fmt: skip
 def test_what_is_no_plain_name_is_refused(text):

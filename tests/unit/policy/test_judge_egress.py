@@ -393,6 +393,25 @@ def test_a_layer_without_the_client_keeps_its_hosts_shut(load, other):
     assert verdict.decision.effect == "deny"
 
 
+class NearMirror:
+    """What pip fetches from has no name."""
+
+    def ecosystem(self, asked, wanted):
+        return "pip" if asked.host == "10.0.0.5" and "pip" in wanted else None
+
+
+@pytest.mark.parametrize(
+    ("private", "rule"),
+    [("", "private-address"), (", packages_private: [10.0.0.0/8]", "packages:pip")],
+)
+def test_a_mirror_without_a_name_needs_its_range(load, private, rule):
+    """Its client's settings name it, and the policy says that such a place may be reached."""
+    policy = load(p=f"network: {{default: deny, packages: [pip]{private}}}")
+    verdict = EgressRules(policy, NearMirror()).judge(request("GET https://10.0.0.5/simple/"))
+
+    assert verdict.decision.rule == rule
+
+
 def test_a_tunnel_to_a_package_host_is_for_what_its_client_speaks(load):
     """As for any rule."""
     rules = EgressRules(load(p="network: {packages: [pip]}"), Mirror())

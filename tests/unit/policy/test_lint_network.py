@@ -87,6 +87,9 @@ def test_rules_that_stand_in_each_others_way_are_named(layer, rules, remark):
         (RULE, f"{RULE}, max_upload: 1KiB"),
         (f"{RULE}, methods: GET", f"{RULE}, methods: [GET, PUT]"),
         (f"{RULE}, paths: /a", f"{RULE}, paths: /b"),
+        (f"{RULE}, git: read", f"{RULE}, git: write"),
+        (f"{RULE}, schemes: tcp, ports: [22]", RULE),
+        (RULE, "hosts: ['*'], ports: 8443, methods: GET, effect: deny, reason: r"),
         ("hosts: '*.example.com', effect: allow", "hosts: '*.com', effect: deny, reason: r, paths: /x"),
     ],
 )  # fmt: skip
