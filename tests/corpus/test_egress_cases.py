@@ -65,6 +65,14 @@ def test_plain_terms_become_rules(term, said):
     assert {key: rule.get(key) for key in said} == said
 
 
+@pytest.mark.parametrize(
+    "term", ["https *.com:443", "https 169.254.169.254:80", "https 10.0.0.5:443"]
+)
+def test_what_no_policy_can_say_is_left_out(term):
+    """It is refused when a policy loads, so nothing is let out by it."""
+    assert yaml.safe_load(policy_text({"allow": [term]}))["network"]["rules"] == []
+
+
 def test_a_term_that_is_not_understood_is_an_error():
     """Else a case would pass by saying less."""
     with pytest.raises(ValueError, match="not understood"):

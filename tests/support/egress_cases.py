@@ -177,9 +177,11 @@ def _ports(text: str) -> Iterator[int]:
 
 
 def _can_be_written(rule: Mapping[str, Any]) -> bool:
-    """Say whether a policy can say this at all: a listed metadata address is refused at load."""
+    """Say whether a policy can say this at all: metadata addresses and ``*.com`` are refused at load."""
     return all(
-        "*" in host or check_address(host, rule.get("private", ())) in {None, "not an address"}
+        host.count(".") > 1
+        if host.startswith("*.")
+        else host == "*" or check_address(host, rule.get("private", ())) in {None, "not an address"}
         for host in rule["hosts"]
     )
 
