@@ -13,14 +13,22 @@ MAX_LINE = 8 * 1024
 """Bytes of one size with its extensions; nobody uses any."""
 MAX_TRAILERS = 64 * 1024
 
-_SIZE_LINE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?\r\n")
+_TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
+_QUOTED = rb'"[\t\x20\x21\x23-\x5b\x5d-\x7e]*"'
+_SIZE_LINE = re.compile(
+    rb"([0-9A-Fa-f]{1,15})( *)(?:;%s(?:=(?:%s|%s))?)*\r\n" % (_TOKEN, _TOKEN, _QUOTED)
+)
 
 
 class ChunkCheck:
     """Follows a chunked body as it arrives, each byte once."""
 
-    def __init__(self) -> None:
-        """Begin before the first size."""
+    def __init__(self, *, padded: bool = False) -> None:
+        """Begin before the first size; where they may be ``padded``, blanks may follow them.
+
+        Some servers keep room so for a longer one. Clients do not, and readers differ on it.
+        """
+        self._padded = padded
         self._line = bytearray()
         self._left = 0
         """Bytes of the present chunk that are still to come, with its CRLF."""
@@ -61,7 +69,7 @@ class ChunkCheck:
             self._left = 0
         else:
             found = _SIZE_LINE.fullmatch(line)
-            if found is None:
+            if found is None or (found[2] and not self._padded):
                 raise MessageError("a chunk's size is no plain hexadecimal number")
             size = int(found[1], 16)
             self._last = size == 0

@@ -44,7 +44,7 @@ class Framed:
     def __post_init__(self) -> None:
         """Look at a body in chunks more closely."""
         if any(name.lower() == b"transfer-encoding" for name, _ in self.headers):
-            self._chunks = ChunkCheck()
+            self._chunks = ChunkCheck(padded=self.parser.our_role is h11.CLIENT)
 
     def feed(self, data: bytes) -> None:
         """Give the parser what came; MessageError for chunks that readers could see otherwise."""

@@ -23,7 +23,7 @@ from orchestrator.egress.tls.authority import Authority
 from orchestrator.egress.tls.upstream import upstream_context
 from orchestrator.schema.way_out import Incoming
 from tests.support.egress_scene import HOST
-from tests.support.egress_smuggling import Outcome, disagreement, send
+from tests.support.egress_smuggling import METHODS, Outcome, disagreement, send
 from tests.support.http_reader import read
 
 FULL = 200_000
@@ -139,8 +139,12 @@ def broken_promise(tried: Try, outcome: Outcome) -> str:
     """Return which promise an outcome breaks; empty where it keeps them all."""
     if tried.kind in {"bytes", "marks", "mutated"}:
         return disagreement(tried.sends, outcome)
-    if outcome.connections or outcome.errors:
-        return f"{outcome.connections} connections are left, {outcome.errors}"
+    if outcome.connections:
+        return f"{outcome.connections} connections are left"
+    if any(method not in METHODS for method, _ in outcome.judged):
+        return ""
+    if outcome.errors:
+        return f"the server could not read what it was sent: {outcome.errors}"
     if len(outcome.read) > len(outcome.judged):
         return f"{outcome.read} for {outcome.judged}"
     if tried.kind == "answer" and not tried.sends.startswith(b"HEAD"):

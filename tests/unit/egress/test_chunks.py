@@ -18,8 +18,9 @@ def checked(data, size):
         b"0\r\n\r\n",
         b"3\r\nabc\r\n0\r\n\r\n",
         b"3\r\n\n\r\n\r\n0\r\n\r\n",
-        b"A \r\n0123456789\r\n000\r\n\r\n",
+        b"A\r\n0123456789\r\n000\r\n\r\n",
         b"1;x=y;z\r\na\r\n0;last\r\n\r\n",
+        b'1;x="y ;=z"\r\na\r\n0\r\n\r\n',
     ],
 )
 def test_a_body_ends_at_the_same_place_however_it_is_cut(data, size):
@@ -36,12 +37,19 @@ def test_a_body_ends_at_the_same_place_however_it_is_cut(data, size):
         b"\r\n",
         b"g\r\n",
         b" 1\r\n",
+        b"1 \r\n",
         b"+1\r\n",
         b"1_0\r\n",
         b"0x1\r\n",
         b"1\n",
         b"1;a\rb\r\n",
         b"1;a\x00\r\n",
+        b"1;\xb2\r\n",
+        b"1;a b\r\n",
+        b"1;\r\n",
+        b"1;=a\r\n",
+        b"1;a=\r\n",
+        b'1;a="b\r\n',
         b"1" * 16 + b"\r\n",
         b"1\r\nab\r\n",
         b"1\r\na\n",
@@ -62,3 +70,10 @@ def test_fields_after_the_body_are_noticed_and_what_follows_is_not_looked_at():
 
     assert check.ended
     assert check.trailers
+
+
+def test_a_server_may_keep_room_for_a_longer_size():
+    check = ChunkCheck(padded=True)
+    check.feed(b"3   \r\nabc\r\n0  \r\n\r\n")
+
+    assert check.ended
