@@ -77,6 +77,10 @@ class _Alike:
     written: int = 0
 
 
+def _unwritten() -> AuditError:
+    return AuditUnavailable("what leaves the box cannot be recorded any more")
+
+
 @dataclass(slots=True)
 class _Entry:
     """A record that waits to be written."""
@@ -85,7 +89,8 @@ class _Entry:
     body: Mapping[str, Any]
     done: anyio.Event = field(default_factory=anyio.Event)
     seq: int = 0
-    failure: AuditError | None = None
+    failure: AuditError | None = field(default_factory=_unwritten)
+    """None once it is written, and only then."""
 
 
 class EgressBook:
@@ -124,9 +129,9 @@ class EgressBook:
         self._require_open()
         try:
             seq = self._audit.append_soon("egress", self._clean(body))
-        except AuditError:
+        except Exception as error:
             self._fail()
-            raise
+            raise _unwritten() from error
         self._unsynced = True
         self._more.set()
         return seq
@@ -167,8 +172,7 @@ class EgressBook:
         entry = _Entry(kind, self._clean(body))
         try:
             self._require_open()
-        except AuditUnavailable as error:
-            entry.failure = error
+        except AuditUnavailable:
             entry.done.set()
         else:
             self._waiting.append(entry)
@@ -181,7 +185,7 @@ class EgressBook:
 
     def _require_open(self) -> None:
         if self.failed or not self._open:
-            raise AuditUnavailable("what leaves the box cannot be recorded any more")
+            raise _unwritten()
 
     def _fail(self) -> None:
         if not self.failed:
@@ -215,15 +219,12 @@ class EgressBook:
         count = min(len(self._waiting), MOST_TOGETHER)
         entries = [self._waiting.popleft() for _ in range(count)]
         try:
-            if self.failed:
-                raise AuditUnavailable("what leaves the box cannot be recorded any more")
-            rows = [(entry.kind, entry.body) for entry in entries]
-            seqs = await to_thread.run_sync(self._audit.append_all, rows)
-            for entry, seq in zip(entries, seqs, strict=True):
-                entry.seq = seq
-        except AuditError as error:
-            for entry in entries:
-                entry.failure = error
+            if not self.failed:
+                rows = [(entry.kind, entry.body) for entry in entries]
+                seqs = await to_thread.run_sync(self._audit.append_all, rows)
+                for entry, seq in zip(entries, seqs, strict=True):
+                    entry.seq, entry.failure = seq, None
+        except Exception:  # noqa: BLE001 - whatever broke: what is not written has no record
             self._fail()
         finally:
             for entry in entries:
@@ -235,5 +236,5 @@ class EgressBook:
         self._unsynced = False
         try:
             await to_thread.run_sync(self._audit.sync)
-        except AuditError:
+        except Exception:  # noqa: BLE001 - what cannot be brought to disk ends the letting out
             self._fail()

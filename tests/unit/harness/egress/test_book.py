@@ -207,3 +207,49 @@ async def test_foreign_words_alone_are_scrubbed():
     assert seen == [{"path", "host", "caller"}]
     ((_, body),) = audit.records
     assert body == {"path": "clean", "host": "clean", "caller": "clean", "rule": "r"}
+
+
+@pytest.mark.parametrize("broken", [OSError("disk"), ValueError("a bug"), AuditUnavailable("full")])
+@pytest.mark.parametrize("waits", [True, False])
+async def test_whatever_breaks_while_writing_is_no_record(broken, *, waits):
+    """Nothing is taken for written that was not."""
+
+    class Broken:
+        def append_all(self, entries, /):  # noqa: ARG002 - the form of Chain
+            raise broken
+
+        def append_soon(self, kind, body, /):  # noqa: ARG002 - the same
+            raise broken
+
+    failures = []
+    book = book_on(Broken(), failures)
+    async with book.running():
+        for _ in range(2):
+            with pytest.raises(AuditUnavailable):
+                await (book.write("policy_change", {}) if waits else book.decided({}))
+
+    assert (failures, book.failed) == (["failed"], True)
+
+
+async def test_disk_that_takes_nothing_more_ends_the_letting_out():
+    class Full(Listed):
+        def sync(self):
+            raise OSError("disk")
+
+    failures = []
+    book = book_on(Full(), failures)
+    async with book.running():
+        await book.decided({})
+
+    assert (failures, book.failed) == (["failed"], True)
+
+
+async def test_audit_that_numbers_too_few_is_no_record():
+    class Short(Listed):
+        def append_all(self, entries, /):
+            return super().append_all(entries)[1:]
+
+    book = book_on(Short())
+    async with book.running():
+        with pytest.raises(AuditUnavailable):
+            await book.write("policy_change", {})
