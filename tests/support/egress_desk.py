@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,6 +66,25 @@ def says(effect: str, *, rule: str = "rule-1", terms: Terms | None = None, **mor
 
 
 @dataclass
+class HookedChain:
+    """A chain, and what happens while a decision is written to it."""
+
+    audit: AuditLog
+    meanwhile: list[Callable[[], None]] = field(default_factory=list)
+
+    def append_all(self, entries: Sequence[tuple[str, Mapping[str, Any]]], /) -> list[int]:
+        return self.audit.append_all(entries)
+
+    def append_soon(self, kind: str, body: Mapping[str, Any], /) -> int:
+        while self.meanwhile:
+            self.meanwhile.pop()()
+        return self.audit.append_soon(kind, body)
+
+    def sync(self) -> None:
+        self.audit.sync()
+
+
+@dataclass
 class EgressDesk:
     """A gatekeeper with everything around it in reach."""
 
@@ -74,6 +93,7 @@ class EgressDesk:
     grants: Grants
     audit_file: Path
     someone: Someone
+    chain: HookedChain
     events: list[Event] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
@@ -125,8 +145,9 @@ async def open_egress_desk(
     )
     standing = StandingGrants(grants)
     asker = EgressAsker(questions, stands=standing.stands, unspent_s=60.0)
+    chain = HookedChain(audit)
     book = EgressBook(
-        audit, scrub=redactor.redact_json, on_failure=lambda: failures.append("no record")
+        chain, scrub=redactor.redact_json, on_failure=lambda: failures.append("no record")
     )
     in_force = RulesInForce(rules, digest_of(b"policy"))
     gatekeeper = EgressGatekeeper(
@@ -147,7 +168,9 @@ async def open_egress_desk(
     )
     try:
         async with book.running(), asker.running():
-            yield EgressDesk(gatekeeper, in_force, grants, audit_file, person, events, failures)
+            yield EgressDesk(
+                gatekeeper, in_force, grants, audit_file, person, chain, events, failures
+            )
     finally:
         if not failures:
             audit.close()

@@ -1,6 +1,5 @@
 """The gatekeeper: whatever leaves was allowed, and is on record before it leaves."""
 
-import asyncio
 from dataclasses import replace
 
 import anyio
@@ -184,15 +183,8 @@ async def test_rules_that_change_while_a_person_is_asked_hold(tmp_path):
 
 async def test_rules_that_change_while_the_record_is_written_hold(tmp_path):
     """What is on record as let out has an end that says why it never began."""
-    loop = asyncio.get_running_loop()
-    desks = []
-
-    def once(request):
-        loop.call_soon(desks[0].rules.replace, says("deny"), OTHER)
-        return says("allow")(request)
-
-    async with open_egress_desk(tmp_path, Judged(once)) as desk:
-        desks.append(desk)
+    async with open_egress_desk(tmp_path, says("allow")) as desk:
+        desk.chain.meanwhile.append(lambda: desk.rules.replace(says("deny"), OTHER))
         admission = await desk.gatekeeper.admit(GET, CURL)
 
     assert (admission.allowed, admission.generation) == (False, 2)
