@@ -77,7 +77,9 @@ class Spare:
                 (os.POSIX_SPAWN_DUP2, terminal.slave, fd) for fd in (0, 1, 2)
             ]
         else:
-            theirs, streams = self._pipes_for(config, takes_input, apart=apart)
+            # The kernel lets their owner alone open them by a name such as /dev/stderr.
+            with as_command(config):
+                theirs, streams = self._pipes(takes_input, apart=apart)
         if witness is not None and self._number:
             streams = [*streams, (os.POSIX_SPAWN_DUP2, witness.calls, _WITNESS)]
         file_size = config.limits.file_size if may_write else 0
@@ -102,15 +104,6 @@ class Spare:
             for fd in (order_read, failure_write, *theirs):
                 os.close(fd)
         os.set_blocking(self.output, False)
-
-    def _pipes_for(
-        self, config: Config, takes_input: bool, *, apart: bool
-    ) -> tuple[list[int], list[tuple[Any, ...]]]:
-        if not apart:
-            return self._pipes(takes_input, apart=False)
-        # The kernel lets their owner alone open them by a name such as /dev/stderr.
-        with as_command(config):
-            return self._pipes(takes_input, apart=True)
 
     def _pipes(self, takes_input: bool, *, apart: bool) -> tuple[list[int], list[tuple[Any, ...]]]:
         """Return the child's ends, and what makes them its streams."""

@@ -29,6 +29,13 @@ def test_both_streams_come_in_order(stage):
     assert found.data["head"] == "1\n2\n3\n4\n"
 
 
+def test_streams_can_be_opened_by_their_names(stage):
+    """Scripts write to /dev/stderr so; the kernel asks who owns the pipe."""
+    found = outcome(stage, "echo 1 > /dev/stdout; echo 2 | tee /dev/stderr > /dev/null; echo 3")
+
+    assert found.data["head"] == "1\n2\n3\n"
+
+
 def test_time_out_ends_the_whole_tree(stage):
     """Children that left the session and the parent end as well, also those that ignore SIGTERM."""
     hiding = (
