@@ -9,7 +9,8 @@ import pytest
 from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.images import ensure_sandbox_image
 from tests.support.boxes import Stage
-from tests.support.workspaces import drop_homes
+from tests.support.outing import Outing
+from tests.support.workspaces import drop_homes, drop_workspaces
 
 USUAL_S = 120.0
 """``timeout`` of pyproject.toml."""
@@ -52,3 +53,11 @@ def runtime_directory() -> Iterator[Path]:
 def stage(engine: Engine, sandbox_image: str, runtime_directory: Path) -> Stage:
     """Where scenes with a real box are played."""
     return Stage(engine, sandbox_image, runtime_directory)
+
+
+@pytest.fixture
+def outing(tmp_path: Path, sandbox_image: str) -> Iterator[Outing]:  # noqa: ARG001 - it must be there
+    """A run in a real box, with a world outside that belongs to the test."""
+    made = Outing(tmp_path)
+    yield made
+    drop_workspaces(made.paths)

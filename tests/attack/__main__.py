@@ -60,7 +60,7 @@ def main(arguments: list[str]) -> int:
 
 def _run_tests(rows: list[dict]) -> dict[str, str]:
     """Run every test that a row names; returns test to ``passed``, or to why not."""
-    names = sorted({name for row in rows for name in row.get("tests", ())})
+    names = sorted({name for row in rows for name in _named(row)})
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
         words = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *names]
@@ -80,17 +80,22 @@ def _run_tests(rows: list[dict]) -> dict[str, str]:
     return results
 
 
+def _named(row: dict) -> list[str]:
+    return [*row.get("tests", ()), *row.get("controls", ())]
+
+
 def _rows(rows: list[dict], results: dict[str, str]) -> list[Verdict]:
     verdicts = []
     for row in rows:
         tests = row.get("tests", ())
         bad = [
             f"{name.partition('::')[2]} {results[name]}"
-            for name in tests
+            for name in _named(row)
             if results[name] != "passed"
         ]
+        controls = f"; means proved by {count}" if (count := len(row.get("controls", ()))) else ""
         found = (
-            "; ".join(bad) or f"{len(tests)} test{'s'[: len(tests) > 1]}, all refused"
+            "; ".join(bad) or f"{len(tests)} test{'s'[: len(tests) > 1]}, all refused{controls}"
             if tests
             else "not tried"
         )

@@ -4,8 +4,7 @@ import pytest
 
 from orchestrator.engine.client import connect
 from orchestrator.engine.images import ensure_sandbox_image
-from tests.support.outing import Outing
-from tests.support.workspaces import drop_homes, drop_workspaces
+from tests.support.workspaces import drop_homes
 from tests.support.world import World
 
 
@@ -30,11 +29,3 @@ def world(tmp_path):
         assert dropped.code == 0, dropped.err
     swept = made.run("gc")
     assert swept.code == 0, swept.err
-
-
-@pytest.fixture
-def outing(tmp_path):
-    """A run in a real box, with a world outside that belongs to the test."""
-    made = Outing(tmp_path)
-    yield made
-    drop_workspaces(made.paths)
