@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.config.providers import ModelSettings, ProviderSettings
+from orchestrator.config.upstream_proxy import UpstreamProxySettings
 from orchestrator.errors import ConfigError
 from orchestrator.named_file import read_named
 
@@ -68,6 +69,8 @@ class EgressSettings(BaseModel):
 
     extra_ca: Path | None = None
     """A file of certificates, in PEM form, that servers may be signed by besides the host's own."""
+    upstream_proxy: UpstreamProxySettings | None = None
+    """A company's proxy, which is the only way to the world from here."""
 
 
 class Settings(BaseModel):
@@ -164,6 +167,7 @@ _SECTIONS: dict[tuple[str, ...], type[BaseModel]] = {
     ("approvals",): ApprovalsSettings,
     ("approvals", "webhook"): WebhookSettings,
     ("egress",): EgressSettings,
+    ("egress", "upstream_proxy"): UpstreamProxySettings,
 }
 
 

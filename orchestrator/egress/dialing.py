@@ -8,7 +8,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from orchestrator.egress.limits import Limits
-from orchestrator.egress.seams import ByteStream, Dialer, ResolveError, Resolver
+from orchestrator.egress.seams import ByteStream, Dialer, ResolveError, Resolver, UpstreamProxy
 from orchestrator.egress.targets import Place
 from orchestrator.errors import BoxError
 from orchestrator.policy.addresses import check_address
@@ -16,6 +16,7 @@ from orchestrator.policy.hosts import is_address
 
 MAX_ADDRESSES = 16
 """Of a name that are tried."""
+UNKNOWN_ADDRESS = "looked up by the upstream proxy"
 
 
 class AddressRefusedError(Exception):
@@ -26,11 +27,20 @@ class UnreachableError(OSError):
     """An allowed place cannot be reached; the text is safe to show to the box."""
 
     def __init__(self, kind: str, text: str, *, status: int = 502) -> None:
-        """``kind`` is ``dns``, ``connect``, ``timeout`` or ``tls``."""
+        """``kind`` is ``dns``, ``connect``, ``timeout``, ``tls`` or ``upstream-proxy``."""
         super().__init__(text)
         self.kind = kind
         self.text = text
         self.status = status
+
+
+class UpstreamProxyError(UnreachableError):
+    """The company's proxy does not connect; the text names the reason and no part of its answer."""
+
+    def __init__(self, text: str, *, status: int = 502, final: bool = False) -> None:
+        """``final`` where no other address of the place would fare better."""
+        super().__init__("upstream-proxy", text, status=status)
+        self.final = final
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +49,34 @@ class Dialled:
 
     stream: ByteStream
     address: str
+    """``UNKNOWN_ADDRESS`` where a company's proxy looked the name up."""
 
 
 class Dialing:
     """Resolves, checks and dials."""
 
-    def __init__(self, resolver: Resolver, dialer: Dialer, limits: Limits) -> None:
-        """Use these for every connection."""
+    def __init__(
+        self,
+        resolver: Resolver,
+        dialer: Dialer,
+        limits: Limits,
+        *,
+        by: UpstreamProxy | None = None,
+    ) -> None:
+        """Use these for every connection; ``by`` says itself which ones are its."""
         self._resolver = resolver
         self._dialer = dialer
         self._limits = limits
+        self._by = by
 
     async def connect(self, place: Place, private: tuple[str, ...]) -> Dialled:
         """Return a connection to a checked address of an allowed place.
 
         AddressRefusedError if any of its addresses is a refused one, UnreachableError if none
-        answers.
+        answers. A name that the company's proxy looks up has no address here to be checked.
         """
+        if self._by is not None and not is_address(place.host) and self._by.looks_up(place.host):
+            return Dialled(await self._through(self._by, place.host, place), UNKNOWN_ADDRESS)
         addresses = await self._addresses(place.host)
         for address in addresses:
             refused = check_address(address, private)
@@ -84,10 +105,11 @@ class Dialing:
                 for address in addresses[:MAX_ADDRESSES]:
                     over = anyio.Event()
                     race = _Race(won, failures, over, tasks)
-                    tasks.start_soon(self._attempt, address, place.port, race)
+                    tasks.start_soon(self._attempt, address, place, race)
                     with anyio.move_on_after(self._limits.stagger_s):
                         await over.wait()
-                    if won:
+                    if won or _hopeless(failures):
+                        tasks.cancel_scope.cancel()
                         break
         except BaseException:
             with anyio.CancelScope(shield=True):
@@ -96,16 +118,18 @@ class Dialing:
             raise
         if won:
             return won[0]
+        told = next((one for one in failures if isinstance(one, UnreachableError)), None)
+        if told is not None:
+            raise told
         late = any(isinstance(failure, TimeoutError) for failure in failures)
         kind, status = ("timeout", 504) if late else ("connect", 502)
         raise UnreachableError(
             kind, f"{place.host} port {place.port} does not answer", status=status
         )
 
-    async def _attempt(self, address: str, port: int, race: _Race) -> None:
+    async def _attempt(self, address: str, place: Place, race: _Race) -> None:
         try:
-            with anyio.fail_after(self._limits.connect_s):
-                stream = await self._dialer.dial(address, port)
+            stream = await self._dial(address, place)
         except (OSError, BoxError) as error:
             race.failures.append(error if isinstance(error, OSError) else OSError(str(error)))
             race.over.set()
@@ -116,6 +140,24 @@ class Dialing:
         race.won.append(Dialled(stream, address))
         race.over.set()
         race.tasks.cancel_scope.cancel()
+
+    async def _dial(self, address: str, place: Place) -> ByteStream:
+        if self._by is not None and self._by.carries(place.host, address):
+            return await self._through(self._by, address, place)
+        with anyio.fail_after(self._limits.connect_s):
+            return await self._dialer.dial(address, place.port)
+
+    async def _through(self, by: UpstreamProxy, target: str, place: Place) -> ByteStream:
+        try:
+            return await by.dial(target, place.port)
+        except UnreachableError:
+            raise
+        except OSError as error:
+            raise UpstreamProxyError("the upstream proxy broke off") from error
+
+
+def _hopeless(failures: list[OSError]) -> bool:
+    return any(isinstance(one, UpstreamProxyError) and one.final for one in failures)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from orchestrator.egress.seams import (
     Recorder,
     Resolver,
     Tls,
+    UpstreamProxy,
 )
 from orchestrator.egress.targets import USUAL_PORT, Place
 from orchestrator.egress.tunnel import Tunnel
@@ -46,17 +47,18 @@ class Proxy:
         watch: ExchangeWatch | None = None,
         recorder: Recorder | None = None,
         limits: Limits | None = None,
+        by: UpstreamProxy | None = None,
     ) -> None:
         """Ask the gatekeeper about everything.
 
         What needs ``tls`` or an ``injector`` is refused without; ``watch`` only looks on, and
-        ``recorder`` hears of what could not be judged.
+        ``recorder`` hears of what could not be judged. ``by`` is a company's proxy to leave by.
         """
         limits = limits or Limits()
         self._live = Live(gatekeeper, Ledger())
         self._parts = Parts(
             gatekeeper,
-            Dialing(resolver, dialer, limits),
+            Dialing(resolver, dialer, limits, by=by),
             self._live,
             limits=limits,
             tls=tls,

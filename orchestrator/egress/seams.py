@@ -53,6 +53,22 @@ class Dialer(Protocol):
         ...
 
 
+class UpstreamProxy(Protocol):
+    """A company's proxy around the host, which connections leave by instead of straight away."""
+
+    def looks_up(self, host: str) -> bool:
+        """Say whether this name is given to it as it is, so that its address is its affair."""
+        ...
+
+    def carries(self, host: str, address: str) -> bool:
+        """Say whether a connection for ``host`` to this checked address goes by it."""
+        ...
+
+    async def dial(self, target: str, port: int) -> ByteStream:
+        """Return a connection through it, in time; UpstreamProxyError, or another OSError."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
     """The answer to one request: ``verdict.decision.effect`` is ``allow`` or ``deny``, never ``ask``."""

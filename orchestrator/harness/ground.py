@@ -127,7 +127,7 @@ async def open_ground(
         room = await stack.enter_async_context(
             _open_room(options, policy, paths, record=record, note=front.note, claim=claim)
         )
-        told = {**way_facts(policy), **(facts or {})}
+        told = {**way_facts(policy, settings.egress), **(facts or {})}
         room.posture = replace(room.posture, facts={**room.posture.facts, **told})
         begin_pool(options, settings.pool, paths, mode=room.mode, note=front.note)
         begin_record(record, policy, room, model=model, project=governed.project)

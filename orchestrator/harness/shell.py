@@ -89,7 +89,9 @@ async def open_shell(
                 closing=closing,
             )
         )
-        room.posture = replace(room.posture, facts={**room.posture.facts, **way_facts(policy)})
+        room.posture = replace(
+            room.posture, facts={**room.posture.facts, **way_facts(policy, settings.egress)}
+        )
         begin_record(record, policy, room, model=NO_MODEL, project=project)
         await stack.enter_async_context(signed_in_time(record.audit))
         tell_warnings(front, record)

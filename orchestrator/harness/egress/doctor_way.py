@@ -9,6 +9,11 @@ from orchestrator.config.assets import asset
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import load_settings
 from orchestrator.errors import GloveboxError
+from orchestrator.harness.egress.company_proxy import (
+    proxy_fact,
+    proxy_trouble,
+    unused_variable,
+)
 from orchestrator.harness.egress.secured import host_context
 from orchestrator.policy.judge_egress import EgressRules
 from orchestrator.policy.load import load_policy
@@ -37,6 +42,9 @@ def look_at_way_out(paths: Paths, environ: Mapping[str, str]) -> WayOutFacts:
         host_context(settings.egress)
     except GloveboxError as error:
         return WayOutFacts(failure=error.message, hint=error.hint)
+    upstream = settings.egress.upstream_proxy
+    if upstream is not None and (trouble := proxy_trouble(upstream)):
+        return WayOutFacts(failure=trouble, hint="mend egress.upstream_proxy in config.yaml")
     parts = []
     if EgressRules(policy).may_let_out:
         rules = sum(rule.effect != "deny" for _, rule in policy.network.rules)
@@ -48,4 +56,8 @@ def look_at_way_out(paths: Paths, environ: Mapping[str, str]) -> WayOutFacts:
         parts.append("models")
     if settings.egress.extra_ca is not None:
         parts.append(f"authorities of {settings.egress.extra_ca}")
+    if upstream is not None:
+        parts.append(f"by the proxy {proxy_fact(settings.egress)}")
+    elif parts and (variable := unused_variable(settings.egress, environ)):
+        parts.append(f"not by {variable}, see egress.upstream_proxy")
     return WayOutFacts(f"policy {policy.name}: {', '.join(parts) or 'nothing leaves the box'}")

@@ -12,14 +12,17 @@ from dataclasses import dataclass
 
 import anyio
 
+from orchestrator.config.settings import EgressSettings
 from orchestrator.confirmation.gate import Question
 from orchestrator.dispatch.questions import Questions
 from orchestrator.egress.proxy import Proxy
+from orchestrator.egress.seams import UpstreamProxy
 from orchestrator.egress.session_tls import SessionTls
 from orchestrator.egress.tls.authority import Authority
 from orchestrator.harness.asking import asking_under
 from orchestrator.harness.egress.asker import EgressAsker
 from orchestrator.harness.egress.book import EgressBook
+from orchestrator.harness.egress.company_proxy import company_proxy, proxy_fact
 from orchestrator.harness.egress.credentials import Credentials
 from orchestrator.harness.egress.files import PolicyFiles
 from orchestrator.harness.egress.gatekeeper import EgressGatekeeper
@@ -52,13 +55,15 @@ def opens_way(policy: EffectivePolicy) -> bool:
     return lets_out(policy) or policy.box_models.in_box == "allow"
 
 
-def way_facts(policy: EffectivePolicy) -> dict[str, str]:
+def way_facts(policy: EffectivePolicy, settings: EgressSettings) -> dict[str, str]:
     """Return what a session's posture tells of its way out."""
     models = "allowed ones, by the host's key" if policy.box_models.in_box == "allow" else "none"
-    return {
+    facts = {
         "way_out": "proxy on the host, by rule" if lets_out(policy) else "none",
         "models_in_box": models,
     }
+    upstream = proxy_fact(settings)
+    return facts | {"upstream_proxy": upstream} if upstream and lets_out(policy) else facts
 
 
 @asynccontextmanager
@@ -76,7 +81,9 @@ async def open_way_out(parts: WayParts) -> AsyncIterator[WayOut | None]:
     authority = Authority(parts.session)
     first = EgressRules(policy, parts.packages)
     await credentials.load(first.injections)
-    work = _work(parts, first, credentials, tls=session_tls(authority, parts.settings))
+    by = await company_proxy(parts.settings, parts.governed.keys, learn=parts.output.learn)
+    tls = session_tls(authority, parts.settings)
+    work = _work(parts, first, credentials, tls=tls, by=by)
     async with (
         work.running(),
         session_models(parts, lambda: work.reload.held.box_models) as models,
@@ -117,7 +124,14 @@ class _Work:
                 self.proxy.close()
 
 
-def _work(parts: WayParts, first: Rules, credentials: Credentials, *, tls: SessionTls) -> _Work:
+def _work(
+    parts: WayParts,
+    first: Rules,
+    credentials: Credentials,
+    *,
+    tls: SessionTls,
+    by: UpstreamProxy | None,
+) -> _Work:
     policy = parts.governed.policy
     rules = RulesInForce(first, policy.digest)
     proxies: list[Proxy] = []
@@ -138,6 +152,7 @@ def _work(parts: WayParts, first: Rules, credentials: Credentials, *, tls: Sessi
             injector=credentials.injector,
             recorder=gatekeeper,
             watch=package_watch(parts, book),
+            by=by,
         )
     )
     reload = NetworkReload(

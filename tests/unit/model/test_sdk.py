@@ -7,6 +7,7 @@ from orchestrator.model.anthropic_messages import AnthropicMessages
 from orchestrator.model.openai_chat import OpenAIChat
 from orchestrator.model.openai_responses import OpenAIResponses
 from orchestrator.model.sdk import check_key, open_adapter
+from tests.support.company_proxy import company_proxy_server
 from tests.support.model_contract import KEY, target_of
 from tests.support.model_server import Reply, serving
 
@@ -59,3 +60,22 @@ def test_wrong_key_is_told() -> None:
     with serving(refused) as server, pytest.raises(ModelError) as caught:
         anyio.run(check_key, target_of("anthropic", server.address), KEY)
     assert caught.value.kind == "auth"
+
+
+@pytest.mark.parametrize("api", ["anthropic", "openai-chat"])
+def test_proxy_of_the_environment_is_asked(api: ApiKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A company's proxy gets a CONNECT, and no key; loopback needs none."""
+
+    async def scene() -> list[str]:
+        async with company_proxy_server({}) as proxy:
+            monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
+            monkeypatch.delenv("NO_PROXY", raising=False)
+            monkeypatch.delenv("no_proxy", raising=False)
+            with pytest.raises(ModelError):
+                await check_key(target_of(api, "https://llm.acme.example"), KEY)
+            return proxy.asked
+
+    asked = anyio.run(scene)
+    assert asked
+    assert all("CONNECT llm.acme.example:443" in one for one in asked)
+    assert KEY.reveal() not in "".join(asked)

@@ -1,12 +1,14 @@
 """Connections to providers."""
 
 import ssl
+from dataclasses import replace
 
 import anyio
 import httpx2
 import pytest
 
 from orchestrator.egress.endpoint.clients import WHOLE_S, open_clients, timeouts
+from tests.support.company_proxy import company_proxy_server
 from tests.support.endpoints import provider
 from tests.support.model_server import Reply, serving
 
@@ -47,3 +49,22 @@ def test_certificate_that_nobody_vouches_for_is_refused():
             await server.aclose()
 
     anyio.run(run)
+
+
+def test_providers_elsewhere_are_asked_by_the_proxy_of_the_environment(monkeypatch):
+    """As the host's own calls are; the session's upstream proxy is not theirs."""
+
+    async def run():
+        async with company_proxy_server({}) as proxy:
+            monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.port}")
+            monkeypatch.delenv("NO_PROXY", raising=False)
+            monkeypatch.delenv("no_proxy", raising=False)
+            near = provider("p", "https://llm.acme.example", "openai-chat")
+            upstream = replace(near, direct=False)
+            async with open_clients(ssl.create_default_context()) as clients:
+                with pytest.raises(httpx2.ProxyError):
+                    await clients.of(upstream).get("https://llm.acme.example/v1/models")
+            return proxy.asked
+
+    (asked,) = anyio.run(run)
+    assert "CONNECT llm.acme.example:443" in asked

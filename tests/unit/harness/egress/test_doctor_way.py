@@ -1,3 +1,5 @@
+import socket
+
 import pytest
 import yaml
 
@@ -45,3 +47,21 @@ def test_authorities_that_cannot_be_read_are_a_failure(looked, tmp_path):
 
 def test_settings_that_are_none_are_a_failure(looked):
     assert "egress" in looked(egress={"extra": 1}).failure
+
+
+def test_proxy_of_the_company_is_told_and_tried(looked):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        found = looked(network={"rules": [RULE]}, egress={"upstream_proxy": {"url": url}}).found
+
+    assert f"by the proxy {url}, names looked up and checked on the host" in found
+
+
+def test_proxy_that_does_not_answer_is_a_failure(looked):
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        facts = looked(network={"rules": [RULE]}, egress={"upstream_proxy": {"url": url}})
+
+    assert "cannot be reached" in facts.failure
+    assert "egress.upstream_proxy" in facts.hint

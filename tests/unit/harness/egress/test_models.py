@@ -5,6 +5,7 @@ import pytest
 import yaml
 
 from orchestrator.config.providers import ProviderSettings
+from orchestrator.config.settings import EgressSettings
 from orchestrator.harness.egress.models import session_models
 from orchestrator.harness.egress.way import lets_out, opens_way, way_facts
 from orchestrator.policy.box_models import BoxModels
@@ -69,7 +70,7 @@ async def test_program_in_the_box_asks_a_model_where_policy_lets_it(tmp_path):
     assert opened.bodies("model_call_in_box_end")[0]["status"] == 200
     assert opens_way(policy)
     assert not lets_out(policy)
-    assert way_facts(policy) == {
+    assert way_facts(policy, EgressSettings()) == {
         "way_out": "none",
         "models_in_box": "allowed ones, by the host's key",
     }

@@ -10,7 +10,8 @@ import yaml
 from orchestrator.audit.log import AuditLog
 from orchestrator.audit.signer import Signer
 from orchestrator.config.paths import Paths
-from orchestrator.config.settings import ApprovalsSettings
+from orchestrator.config.settings import ApprovalsSettings, EgressSettings
+from orchestrator.config.upstream_proxy import UpstreamProxySettings
 from orchestrator.confirmation.answers import ScriptedConfirmer
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.egress.packages.hosts import PackageHosts
@@ -209,6 +210,11 @@ async def test_posture_and_ports_follow_the_rules(tmp_path):
         policy = opened.parts.governed.policy
 
     assert lets_out(policy)
-    assert way_facts(policy) == {"way_out": "proxy on the host, by rule", "models_in_box": "none"}
+    assert way_facts(policy, EgressSettings()) == {
+        "way_out": "proxy on the host, by rule",
+        "models_in_box": "none",
+    }
+    company = EgressSettings(upstream_proxy=UpstreamProxySettings(url="http://proxy.corp:3128"))
+    assert way_facts(policy, company)["upstream_proxy"].startswith("http://proxy.corp:3128, names")
     assert transparent_ports(policy)[:3] == (80, 443, 22)
     assert len(transparent_ports(policy)) == MOST_PORTS
