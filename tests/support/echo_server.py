@@ -8,7 +8,7 @@ import hashlib
 import json
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -25,6 +25,8 @@ class EchoServer:
     bodies: list[bytes] = field(default_factory=list)
     last: str = ""
     """What carried a credential last, of all requests ever."""
+    held: Callable[[], None] | None = None
+    """Is called while a request to ``hold`` waits."""
 
 
 @contextmanager
@@ -77,6 +79,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def way_store(self, _given: str) -> None:
         self.answer(b"" if self.command == "PUT" else b"what was stored")
+
+    def way_hold(self, given: str) -> None:
+        if self.served.held is not None:
+            self.served.held()
+        self.way_plain(given)
 
     def way_json(self, given: str) -> None:
         coded = base64.b64encode(given.encode()).decode()

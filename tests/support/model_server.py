@@ -24,6 +24,8 @@ class Reply:
     cut: bool = False
     silent_s: float = 0.0
     """Seconds the stream stays open and silent after its events."""
+    bytewise: bool = False
+    """Each byte of the stream is a chunk of its own."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         for event in reply.events:
             name = f"event: {event['type']}\n" if reply.named else ""
-            self._chunk(f"{name}data: {json.dumps(event)}\n\n".encode())
+            said = f"{name}data: {json.dumps(event)}\n\n".encode()
+            step = 1 if reply.bytewise else len(said)
+            for at in range(0, len(said), step):
+                self._chunk(said[at : at + step])
         if reply.done:
             self._chunk(b"data: [DONE]\n\n")
         if reply.silent_s:

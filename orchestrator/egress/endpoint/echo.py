@@ -1,7 +1,9 @@
-"""Takes the host's keys out of what a provider answers: in any form, cut anywhere.
+"""Takes the host's keys out of what a provider answers: in any form, its bytes cut anywhere.
 
 No provider should repeat a key; some do in errors, and one that is hostile would. Text cannot tell
 in which encoding it is, so bytes are taken for characters one to one.
+
+A value that is spelled over several events of a stream, a piece in each, is not found.
 """
 
 from __future__ import annotations
