@@ -49,11 +49,10 @@ def judge_servers(echo, model):
 def judge_host(world, *told):
     """Nothing on the host has a key but the files that are to; the decoy is where output goes."""
     files = {path: path.read_bytes() for path in world.root.rglob("*") if path.is_file()}
-    known = {world.root / "passphrase"}
     keyed = {path: found for path, data in files.items() if (found := found_in(data))}
     decoys = {path.suffix for path, data in files.items() if DECOY.encode() in data}
 
-    assert keyed == dict.fromkeys(known, ["passphrase"])
+    assert keyed == {world.root / "passphrase": ["passphrase"]}
     for text in told:
         assert found_in(text.encode()) == []
         assert DECOY in text
