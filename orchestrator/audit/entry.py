@@ -15,13 +15,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, cast
 
-import rfc8785
-
 from orchestrator.errors import AuditError
+from orchestrator.schema.canonical import MAX_SAFE, canonical_json, canonical_text
 from orchestrator.schema.ids import Digest, SessionId, digest_of
-
-_MAX_SAFE = 2**53 - 1
-"""RFC 7493: beyond it a JSON reader may round."""
 
 _MAX_DEPTH = 64
 """Far above any record of ours, far below the recursion limit."""
@@ -48,12 +44,12 @@ class Record:
 
 def seal(unsealed: Mapping[str, Any]) -> Record:
     """Return the record with its hash; ``unsealed`` holds every field but that."""
-    return Record(**unsealed, hash=digest_of(rfc8785.dumps(dict(unsealed))))
+    return Record(**unsealed, hash=digest_of(canonical_json(dict(unsealed))))
 
 
 def encode_record(record: Record) -> bytes:
     """Return the record's line, without the line feed."""
-    return rfc8785.dumps({**_unsealed(record), "hash": record.hash})
+    return canonical_json({**_unsealed(record), "hash": record.hash})
 
 
 def decode_record(line: bytes) -> Record:
@@ -82,6 +78,10 @@ def plain_body(body: Mapping[str, Any]) -> dict[str, Any]:
     Numbers that a JSON reader could round, and infinities, become their decimal text; half
     surrogate pairs become visible escapes. Anything that is no JSON data raises AuditError.
     """
+    text = canonical_text(body)
+    if text is not None and text.isascii():
+        # Nothing in it is a hard case, nor could be a half surrogate pair.
+        return dict(body)
     return cast("dict[str, Any]", _plain(body, "body", 0))
 
 
@@ -103,9 +103,9 @@ def _plain(value: Any, place: str, depth: int) -> Any:
 
 def _plain_number(value: float) -> int | float | str:
     if isinstance(value, int):
-        return int(value) if abs(value) <= _MAX_SAFE else str(int(value))
+        return int(value) if abs(value) <= MAX_SAFE else str(int(value))
     # A whole float is written without a point, so a reader takes it for an integer.
-    return value if math.isfinite(value) and abs(value) <= _MAX_SAFE else repr(value)
+    return value if math.isfinite(value) and abs(value) <= MAX_SAFE else repr(value)
 
 
 def _plain_items(items: Iterable[tuple[Any, Any]], place: str, depth: int) -> dict[str, Any]:

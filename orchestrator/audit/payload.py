@@ -23,6 +23,8 @@ from orchestrator.schema.ids import Digest, digest_of
 
 REFERENCES = "payloads"
 
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 MAX_BODY = 16 * 1024
 """Bytes of a body in the chain itself: keeps lines readable and verification quick."""
 
@@ -49,7 +51,7 @@ def move_out(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Digest, byte
 
 def _size(body: Mapping[str, Any]) -> int:
     """Return the body's length as compact JSON, which is its canonical length but for floats."""
-    return len(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode())
+    return len(_compact(body).encode())
 
 
 def references(body: Mapping[str, Any]) -> dict[str, Digest]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from orchestrator.policy.addresses import check_address
 from orchestrator.policy.effective import EffectivePolicy
@@ -29,6 +30,10 @@ from orchestrator.schema.egress import (
 )
 from orchestrator.schema.packages import READING, Packages
 
+_MOST_REMEMBERED = 512
+_LONGEST_REMEMBERED = 512
+"""Characters of a target: what a box asks for must not fill the host's memory."""
+
 _SCHEMES: tuple[Scheme, ...] = ("https", "http", "tcp")
 """What a tunnel is for, the most careful first."""
 
@@ -42,11 +47,20 @@ class EgressRules:
             compile_network(layer, wanted=policy.network.packages) for layer in policy.layers
         )
         self._packages = packages
+        fixed = not any(layer.packages for layer in self._layers)
+        self._remembered = lru_cache(maxsize=_MOST_REMEMBERED)(self._judge) if fixed else None
 
     def judge(self, request: EgressRequest) -> EgressVerdict:
-        """Return the verdict; never raises. What cannot be judged does not leave."""
+        """Return the verdict; never raises. What cannot be judged does not leave.
+
+        A request that equals an earlier one has its verdict, for rules are pure: except where
+        package clients are listed, as what they may fetch is learned.
+        """
+        judge = self._judge
+        if self._remembered is not None and len(request.target) <= _LONGEST_REMEMBERED:
+            judge = self._remembered
         try:
-            decision, terms = self._judge(request)
+            decision, terms = judge(request)
         except Exception as err:  # noqa: BLE001 - the gate fails closed, whatever broke in it
             decision, terms = _broken(err), Terms()
         return EgressVerdict(decision, Terms() if decision.effect == "deny" else terms)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
 
-import rfc8785
-
+from orchestrator.schema.canonical import canonical_json
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.ids import Digest, digest_of
 
@@ -142,7 +141,7 @@ def egress_to_wire(request: EgressRequest) -> dict[str, Any]:
 
 def egress_digest(request: EgressRequest) -> Digest:
     """Return the SHA-256 of the request's RFC 8785 canonical bytes; the door is no part of it."""
-    return digest_of(rfc8785.dumps(egress_to_wire(request) | {"door": ""}))
+    return digest_of(canonical_json(egress_to_wire(request) | {"door": ""}))
 
 
 def egress_subject(request: EgressRequest) -> str:
