@@ -95,11 +95,20 @@ def advance(head: Head | None, record: Record) -> Head:
         head.closed == (record.type == RESUMED),
         "follows the close" if head.closed else "resumes a chain that was not closed",
     )
-    after = replace(head, seq=record.seq, hash=record.hash, closed=record.type == CLOSE)
+    signed_seq, pending = head.signed_seq, head.pending
     if record.type in {CHECKPOINT, CLOSE}:
         _check_signature(head, record)
-        return replace(after, signed_seq=head.seq)
-    return replace(after, pending=_pending_after(head, record))
+        signed_seq = head.seq
+    else:
+        pending = _pending_after(head, record)
+    return replace(
+        head,
+        seq=record.seq,
+        hash=record.hash,
+        closed=record.type == CLOSE,
+        signed_seq=signed_seq,
+        pending=pending,
+    )
 
 
 def link(

@@ -78,11 +78,16 @@ def plain_body(body: Mapping[str, Any]) -> dict[str, Any]:
     Numbers that a JSON reader could round, and infinities, become their decimal text; half
     surrogate pairs become visible escapes. Anything that is no JSON data raises AuditError.
     """
-    text = canonical_text(body)
-    if text is not None and text.isascii():
-        # Nothing in it is a hard case, nor could be a half surrogate pair.
+    if plain_text(body) is not None:
         return dict(body)
     return cast("dict[str, Any]", _plain(body, "body", 0))
+
+
+def plain_text(body: Mapping[str, Any]) -> str | None:
+    """Return the canonical text of a body that is plain as it stands; None where it may not be."""
+    text = canonical_text(body)
+    # Beyond ASCII there could be half a surrogate pair in it.
+    return text if text is not None and text.isascii() else None
 
 
 def _plain(value: Any, place: str, depth: int) -> Any:

@@ -20,9 +20,9 @@ from typing import Any
 
 from orchestrator.audit import chain
 from orchestrator.audit.chain import Head, advance, checkpoint_statement, link, verify_chain
-from orchestrator.audit.entry import Record, encode_record, plain_body, timestamp
+from orchestrator.audit.entry import Record, encode_record, plain_body, plain_text, timestamp
 from orchestrator.audit.files import ChainFile
-from orchestrator.audit.payload import REFERENCES, move_out, store_payload
+from orchestrator.audit.payload import MAX_BODY, REFERENCES, move_out, store_payload
 from orchestrator.audit.signer import Signer
 from orchestrator.errors import AuditError
 from orchestrator.schema.ids import Digest, SessionId, digest_of
@@ -152,7 +152,7 @@ class AuditLog:
         with self._lock:
             due = self._is_due(self._unsigned)
             if due:
-                self._put([self._checkpoint(self.head, chain.CHECKPOINT)])
+                self._sign(chain.CHECKPOINT)
         self._file.sync()
         return due
 
@@ -162,7 +162,7 @@ class AuditLog:
             if self._file.is_closed:
                 return
             try:
-                self._put([self._checkpoint(self.head, chain.CLOSE)])
+                self._sign(chain.CLOSE)
                 self._file.sync()
             finally:
                 self._file.close()
@@ -183,6 +183,9 @@ class AuditLog:
     ) -> tuple[str, Mapping[str, Any], Mapping[Digest, bytes]]:
         if record_type in chain.OWN_TYPES or not _TYPE.fullmatch(record_type):
             raise AuditError(f"audit type {record_type!r}: expected a free lower-case word")
+        text = plain_text(body)
+        if text is not None and len(text) <= MAX_BODY and REFERENCES not in body:
+            return record_type, dict(body), {}
         return (record_type, *move_out(plain_body(body)))
 
     def _write(self, entries: Sequence[tuple[str, Mapping[str, Any]]]) -> list[int]:
@@ -194,13 +197,12 @@ class AuditLog:
         seqs = [record.seq for record in records]
         if head is not None and self._is_due(self._unsigned + len(records)):
             records.append(self._checkpoint(head, chain.CHECKPOINT))
-        self._put(records)
+            head = advance(head, records[-1])
+        self._put(records, head)
         return seqs
 
-    def _put(self, records: list[Record]) -> None:
-        head = self._head
-        for record in records:
-            head = advance(head, record)
+    def _put(self, records: list[Record], head: Head | None) -> None:
+        """Write records; ``head`` is where ``advance`` came by them."""
         self._file.write(b"".join(encode_record(record) + b"\n" for record in records))
         self._head = head
         if records[-1].type in {chain.CHECKPOINT, chain.CLOSE}:
@@ -210,6 +212,10 @@ class AuditLog:
                 self._unsigned_since if self._unsigned else self._clock.monotonic()
             )
             self._unsigned += len(records)
+
+    def _sign(self, record_type: str) -> None:
+        record = self._checkpoint(self.head, record_type)
+        self._put([record], advance(self.head, record))
 
     def _is_due(self, unsigned: int) -> bool:
         if unsigned >= CHECKPOINT_RECORDS:

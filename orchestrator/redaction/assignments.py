@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from orchestrator.redaction.span import Certainty, Span
 from orchestrator.redaction.values import Setting, Strength, is_secret_value
@@ -49,6 +50,8 @@ _CALL = re.compile(r"[(\[{]")
 _LINE_NAME = re.compile(
     r"(?:^|[\n;])[ \t]*(?:export[ \t]+|set[ \t]+|ENV[ \t]+|-[ \t]+|\+[ \t]*)?\Z"
 )
+_LONGEST_REMEMBERED = 128
+"""Characters of a field's name: a box's words must not fill the host's memory."""
 _WORD_BEFORE = re.compile(r"[A-Za-z0-9_.-]{0,64}\Z")
 
 
@@ -76,12 +79,21 @@ def find_assignments(text: str) -> Iterator[Span]:
 
 def is_secret_field(field: str, value: str) -> Strength | None:
     """Return what a data field holds when its name and its value say that it is a secret."""
+    look = _told_by_name if len(field) <= _LONGEST_REMEMBERED else _told_by_name.__wrapped__
+    strength = look(field)
+    if strength is None or not is_secret_value(value, Setting(strength, literal=True)):
+        return None
+    return strength
+
+
+@lru_cache(maxsize=512)
+def _told_by_name(field: str) -> Strength | None:
+    """Return what a data field of this name may hold; the same few names come all the time."""
     quoted = f'"{field}'
     for stem in _STEM.finditer(quoted):
         name = _name_at(quoted, stem)
         if name is not None and name.end == len(quoted):
-            is_secret = is_secret_value(value, Setting(name.strength, literal=True))
-            return name.strength if is_secret else None
+            return name.strength
     return None
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ssl
-
-import anyio
 
 from orchestrator.egress.seams import ByteStream
 
@@ -29,7 +28,8 @@ class TlsStream:
         self._stream = stream
         self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._in, self._out, name is None, name)
-        self._sending = anyio.Lock(fast_acquire=True)
+        # Of asyncio: on the way of every piece, and free nearly always.
+        self._sending = asyncio.Lock()
         self._early = bytearray()
         self._ended = False
 

@@ -180,7 +180,7 @@ class EgressBook:
         return entry
 
     def _clean(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        foreign = {key: value for key, value in body.items() if key not in OWN_WORDS}
+        foreign = {key: value for key, value in body.items() if value and key not in OWN_WORDS}
         return {**body, **self._scrub(foreign)}
 
     def _require_open(self) -> None:
@@ -211,12 +211,14 @@ class EgressBook:
                     with anyio.move_on_after(LATER_S):
                         await self._urgent.wait()
                 self._more, self._urgent = anyio.Event(), anyio.Event()
-                while self._waiting:
-                    await self._write_some()
+                # What comes meanwhile waits for others in its turn, or each would be synced alone.
+                left = len(self._waiting)
+                while left:
+                    left -= await self._write_some(left)
                 await self._bring_to_disk()
 
-    async def _write_some(self) -> None:
-        count = min(len(self._waiting), MOST_TOGETHER)
+    async def _write_some(self, left: int) -> int:
+        count = min(left, MOST_TOGETHER)
         entries = [self._waiting.popleft() for _ in range(count)]
         try:
             if not self.failed:
@@ -229,6 +231,7 @@ class EgressBook:
         finally:
             for entry in entries:
                 entry.done.set()
+        return count
 
     async def _bring_to_disk(self) -> None:
         if not self._unsynced:

@@ -27,7 +27,7 @@ def test_bytes_and_refusals_are_those_of_rfc_8785(value: Any) -> None:
     """Whatever is encoded, the form is the one that others compute."""
     try:
         expected = rfc8785.dumps(value)
-    except rfc8785.CanonicalizationError as error:
+    except ValueError as error:
         with pytest.raises(type(error)):
             canonical_json(value)
     else:
