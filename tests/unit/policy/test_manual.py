@@ -98,7 +98,7 @@ def test_the_manual_names_every_key_of_a_network_rule(name):
 
 
 @pytest.mark.parametrize(
-    "name", [*get_args(Risk), *set(CommandRule.model_fields) - {"id", "effect"}]
+    "name", [*get_args(Risk), *sorted(set(CommandRule.model_fields) - {"id", "effect"})]
 )
 def test_the_manual_names_every_risk_and_criterion(name):
     """Nothing that may be written is missing from the page."""
