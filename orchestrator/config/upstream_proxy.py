@@ -49,7 +49,8 @@ class UpstreamProxySettings(BaseModel):
             raise ValueError("expected a host name in ASCII, or an address")
         if parts.path not in {"", "/"} or parts.query or parts.fragment:
             raise ValueError("expected nothing after the port")
-        return value.rstrip("/")
+        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        return f"{parts.scheme}://{host}:{port}"
 
     @field_validator("no_proxy")
     @classmethod
@@ -69,7 +70,7 @@ class UpstreamProxySettings(BaseModel):
     @property
     def secured(self) -> bool:
         """Whether it is spoken to by TLS."""
-        return self.url.lower().startswith("https:")
+        return self.url.startswith("https:")
 
 
 def _place(text: str) -> str:

@@ -58,6 +58,8 @@ class CompanyProxy:
         self._resolver = resolver or HostResolver()
         self._dialer = dialer or AddressDialer()
         self._refused_until = 0.0
+        self._taken = place.login is None
+        self._first = anyio.Lock()
         self._authorization = None
         if place.login is not None:
             self._authorization = b"Basic " + base64.b64encode(place.login.encode())
@@ -77,7 +79,17 @@ class CompanyProxy:
         return not self._no_proxy.names(host) and not self._no_proxy.holds(address)
 
     async def dial(self, target: str, port: int) -> ByteStream:
-        """Return a new connection that ends at ``target``. UpstreamProxyError, OSError."""
+        """Return a new connection that ends at ``target``. UpstreamProxyError, OSError.
+
+        As long as the login was not taken once, one connection at a time brings it.
+        """
+        if not self._taken:
+            async with self._first:
+                if not self._taken:
+                    return await self._dial(target, port)
+        return await self._dial(target, port)
+
+    async def _dial(self, target: str, port: int) -> ByteStream:
         if anyio.current_time() < self._refused_until:
             raise self._refusal(407, port)
         stream = await self._reach()
@@ -96,6 +108,7 @@ class CompanyProxy:
                 raise UpstreamProxyError(text, final=True) from error
             raise
         if 200 <= status < 300:
+            self._taken = True
             return opened
         await stream.close()
         if status == 407 and self._authorization is not None:

@@ -18,6 +18,7 @@ def test_proxy_is_read_from_the_file(tmp_path):
         " no_proxy: [git.corp, '*.Corp.example', 10.0.0.0/8, '192.0.2.1', 'fd00::/8']}",
     )
 
+    assert found.url == "https://proxy.corp:8443"
     assert (found.host, found.port, found.secured) == ("proxy.corp", 8443, True)
     assert found.secret == "corp"
     assert found.resolve == "there"

@@ -213,14 +213,21 @@ def test_password_that_was_refused_is_not_sent_again_at_once():
         async with company_proxy_server({}, login=LOGIN) as proxy:
             connect, _, _ = through(company(proxy.port, login="robot:wrong-password"))
             texts = []
-            for _ in range(3):
+
+            async def try_it():
                 with pytest.raises(UpstreamProxyError) as caught:
                     await connect()
                 texts.append(caught.value.text)
+
+            async with anyio.create_task_group() as together:
+                for _ in range(5):
+                    together.start_soon(try_it)
+            await try_it()
             return texts, proxy.connections
 
     texts, connections = anyio.run(run)
 
+    assert len(texts) == 6
     assert all("407" in text for text in texts)
     assert connections == 1
 
