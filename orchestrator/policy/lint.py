@@ -115,6 +115,26 @@ def _weak_box(layer: Layer) -> Iterator[Remark]:
         yield Remark(layer.place_of("sandbox", "read_only_root"), text)
 
 
+def _prepare(layer: Layer) -> Iterator[Remark]:
+    sandbox, network = layer.document.sandbox, layer.document.network
+    if sandbox is None or sandbox.prepare is None or not sandbox.prepare.packages:
+        return
+    fetching = network.packages if network is not None else None
+    if fetching is None:
+        text = (
+            "sandbox.prepare.packages are fetched with apt, which network.packages does not have: "
+            "no session starts unless another layer has it; add 'network: {packages: [apt]}'"
+        )
+    elif "apt" not in fetching:
+        text = (
+            "sandbox.prepare.packages are fetched with apt, which network.packages leaves out: no "
+            "session starts; add apt to it"
+        )
+    else:
+        return
+    yield Remark(layer.place_of("sandbox", "prepare", "packages"), text)
+
+
 _CHECKS: tuple[Callable[[Layer], Iterator[Remark]], ...] = (
     _silent_risks,
     _allowed_tricks,
@@ -123,4 +143,5 @@ _CHECKS: tuple[Callable[[Layer], Iterator[Remark]], ...] = (
     _box_models,
     _weak_record,
     _weak_box,
+    _prepare,
 )

@@ -46,6 +46,11 @@ RISKS = (
             "sandbox.require leaves out no_network, no_new_privileges",
         ),
         ("sandbox: {read_only_root: false}", "sandbox.read_only_root is false"),
+        ("sandbox: {prepare: {packages: [jq]}}", "no session starts unless another layer has it"),
+        (
+            "sandbox: {prepare: {packages: [jq]}}\nnetwork: {packages: [pip]}",
+            "network.packages leaves out: no session starts",
+        ),
     ],
 )
 def test_what_is_unlikely_to_be_meant_is_remarked_on(layer, text, remark):
@@ -67,6 +72,8 @@ def test_a_careful_policy_gets_no_remark(layer):
 
     assert lint_layer(layer(text)) == []
     assert lint_layer(layer("commands: {default: delegate}")) == []
+    fetched = "sandbox: {prepare: {packages: [jq]}}\nnetwork: {packages: [pip, apt]}"
+    assert lint_layer(layer(fetched)) == []
 
 
 def test_remarks_come_in_reading_order(layer):
