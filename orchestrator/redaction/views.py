@@ -17,7 +17,9 @@ _WRAPPING = re.compile(
     r"\x00|\u200b|\u200c|\u200d|\u2060|\ufeff"
 )
 """Each alternative begins with a character of its own: so `re` skips what begins with none."""
-_NUMBERS = r"%2[5BFbf]|%[3-7][0-9A-Fa-f]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|&#x?[0-9A-Fa-f]{1,7};"
+_NUMBERS = (
+    r"%2[5BDEFbdef]|%[3-7][0-9A-Fa-f]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|&#x?[0-9A-Fa-f]{1,7};"
+)
 _NUMERIC_ESCAPE = re.compile(rf"{_NUMBERS}|&amp;(?=#)|\\(?:/|\\(?=[ux\\/]))")
 _SIGNS = (
     rf"{_NUMBERS}|%[0-7][0-9A-Fa-f]|(?:%[89A-Fa-f][0-9A-Fa-f])++|'(?:\\'|\"'\")'|"

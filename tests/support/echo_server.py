@@ -103,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Trailer", "X-Echo")
         self.end_headers()
         for char in f"<{given}>":
-            self.wfile.write(f"1;note={given}\r\n{char}\r\n".encode())
+            self.wfile.write(f'1;note="{given}"\r\n{char}\r\n'.encode())
         self.wfile.write(f"0\r\nX-Echo: {given}\r\n\r\n".encode())
 
     def way_gzip(self, given: str) -> None:

@@ -24,6 +24,7 @@ SECRETS = [
     "with space/+&=\"'<>\\ end",
     "päss wörd ✓ 2026",
     made(90),
+    "dots.and-dashes_of+a/key.0123==",
     'line one"\nline two',
 ]
 FORMS: dict[str, Callable[[str], str]] = {
