@@ -48,25 +48,28 @@ class TlsStream:
 
     async def receive(self) -> bytes:
         """Return what came; empty once the other end said it was done. TruncatedError, TlsError."""
+        data: bytes | None
         if self._early:
             data = bytes(self._early)
             self._early.clear()
             return data
         while not self._ended:
             try:
-                data = self._tls.read(_PIECE)
+                data = self._tls.read(_PIECE) if self._has_more else None
             except ssl.SSLWantReadError:
-                # A sender that waits flushes all there is; to wait for it here could be for ever.
-                if self._out.pending and not self._sending.locked():
-                    await self._flush()
-                await self._more()
-                continue
+                data = None
             except ssl.SSLZeroReturnError:
                 break
             except ssl.SSLEOFError as error:
                 raise TruncatedError("the other end left in the middle of what it sent") from error
             except ssl.SSLError as error:
                 raise _worded(error) from error
+            if data is None:
+                # A sender that waits flushes all there is; to wait for it here could be for ever.
+                if self._out.pending and not self._sending.locked():
+                    await self._flush()
+                await self._more()
+                continue
             if data:
                 return data
             break
@@ -104,6 +107,11 @@ class TlsStream:
     def version(self) -> str | None:
         """The version of TLS agreed on, such as ``TLSv1.3``."""
         return self._tls.version()
+
+    @property
+    def _has_more(self) -> bool:
+        """Whether there is something to read, or to learn that it ended; asking is quicker."""
+        return bool(self._in.pending or self._in.eof or self._tls.pending())
 
     def _step(self) -> bool:
         try:
