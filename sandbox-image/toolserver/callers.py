@@ -2,8 +2,9 @@
 
 The kernel's own table tells for sure, but to read it takes many milliseconds, however little is in
 it. So a connection is taken for that of the one program that opened a socket since the last one,
-and the table is read where several did, and not often. A program can hide from all this, by ending
-at once for one: nothing is decided by it.
+or else a moment ago: several at one time are seen at once. The table is read where several did, and
+not often. The server itself, which has an end of each, is none of them. A program can hide from all
+this, by ending at once for one: nothing is decided by it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ MOST_TABLE = 256 * 1024
 """Bytes of the kernel's table that are looked through."""
 TABLE_SECONDS = 0.5
 """Between two readings of the table."""
+LEFT_SECONDS = 1.0
+"""That a program's sockets which were seen but not yet found may still be found to be its."""
 MOST_PATH = 1024
 MOST_ARGUMENTS = 32
 MOST_ARGUMENT = 512
@@ -45,7 +48,8 @@ class Callers:
         self._proc = proc
         self._sockets: dict[str, dict[str, str]] = {}
         """Of a process, by descriptor."""
-        self._last = ""
+        self._left_over: dict[str, tuple[int, float]] = {}
+        """Of a process: sockets seen and not yet found, and until when they count."""
         self._left = 0
         self._next_table = 0.0
 
@@ -55,30 +59,44 @@ class Callers:
         try:
             with as_command(self._config):
                 pid = self._caller(here, there, kind)
-                self._last = pid or ""
                 return self._told(pid) if pid else None
         except (OSError, ValueError):
             return None
 
     def _caller(self, here: End, there: End, kind: str) -> str | None:
-        # Most connections come in rows from one program.
-        if self._last and self._has_new(self._last):
-            return self._last
+        own = str(os.getpid())
         pids = sorted(filter(str.isdigit, os.listdir(self._proc)), key=int, reverse=True)
-        fresh = [pid for pid in pids[:MOST_PROCESSES] if self._has_new(pid)]
+        pids = [pid for pid in pids if pid != own]
         for gone in self._sockets.keys() - set(pids):
             del self._sockets[gone]
-        if len(fresh) <= 1:
-            return fresh[0] if fresh else None
-        if time.monotonic() < self._next_table:
+        now = time.monotonic()
+        left = {pid: count for pid, (count, end) in self._left_over.items() if now < end and count}
+        fresh = {pid: new for pid in pids[:MOST_PROCESSES] if (new := self._new(pid))}
+        # What was opened since the last one is likelier than what was there before it.
+        among = list(fresh or (pid for pid in left if pid in self._sockets))
+        for pid, new in fresh.items():
+            left[pid] = left.get(pid, 0) + new
+        found = among[0] if len(among) == 1 else self._by_table(here, there, kind, among)
+        if found is not None:
+            left[found] -= 1
+        self._left_over = {
+            pid: (count, now + LEFT_SECONDS if pid in fresh else self._left_over[pid][1])
+            for pid, count in left.items()
+        }
+        return found
+
+    def _by_table(self, here: End, there: End, kind: str, among: list[str]) -> str | None:
+        """Return which of several processes the kernel says it is; None where it is not asked."""
+        now = time.monotonic()
+        if not among or now < self._next_table:
             return None
-        self._next_table = time.monotonic() + TABLE_SECONDS
+        self._next_table = now + TABLE_SECONDS
         wanted = self._socket(here, there, kind)
-        holders = (pid for pid in fresh if wanted in self._sockets[pid].values())
+        holders = (pid for pid in among if wanted in self._sockets[pid].values())
         return next(holders, None)
 
-    def _has_new(self, pid: str) -> bool:
-        """Say whether a process has sockets that it had not when it was last looked at."""
+    def _new(self, pid: str) -> int:
+        """Return how many sockets a process has that it had not when it was last looked at."""
         folder = f"{self._proc}/{pid}/fd"
         names = []
         try:
@@ -87,10 +105,10 @@ class Callers:
                     names.append(entry.name)
                     self._left -= 1
                     if self._left < 0:
-                        return False
+                        return 0
         except OSError:
-            # Another user's, the server's own for one, or gone.
-            return False
+            # Another user's, or gone.
+            return 0
         before = self._sockets.get(pid, {})
         found = {}
         for name in names:
@@ -104,7 +122,7 @@ class Callers:
             if link.startswith("socket:"):
                 found[name] = link
         self._sockets[pid] = found
-        return not set(found.values()) <= set(before.values())
+        return len(set(found.values()) - set(before.values()))
 
     def _socket(self, here: End, there: End, kind: str) -> str:
         """Return what a link to the socket of the program reads; nothing where the table has none."""

@@ -150,6 +150,64 @@ def test_row_of_connections_is_one_program_s(box):
     assert [one["pid"] for one in found] == [program.pid] * 5
 
 
+MANY = """
+import socket, sys
+open_ = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(5)]
+sys.stdin.readline()
+"""
+
+
+def test_connections_at_one_time_are_their_program_s(box, tmp_path):
+    """All of them; the server, which holds the other end of each, is never taken for it."""
+    (tmp_path / str(os.getpid())).symlink_to(f"/proc/{os.getpid()}")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10)
+        port = str(server.getsockname()[1])
+        program = subprocess.Popen([sys.executable, "-c", MANY, port], stdin=subprocess.PIPE)
+        callers, found = box(program), []
+        accepted = [server.accept() for _ in range(5)]
+        for connection, peer in accepted:
+            found.append(callers.find(connection.getsockname(), peer))
+        program.communicate(b"\n")
+        # Nor when nobody else has anything new.
+        gone = callers.find(connection.getsockname(), peer)
+        for connection, _ in accepted:
+            connection.close()
+
+    assert [one and one["pid"] for one in found] == [program.pid] * 5
+    assert gone is None
+
+
+def test_programs_that_connect_in_turn_are_told_apart(box):
+    """The one that connected last is not taken for the next one too."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10)
+        ends = server.getsockname()
+        rows = [
+            subprocess.Popen([sys.executable, "-c", ROW, str(ends[1])], stdin=subprocess.PIPE)
+            for _ in range(2)
+        ]
+        callers = box(*rows)
+        accepted = [server.accept() for _ in rows]
+        first = [callers.find(ends, peer) for _, peer in accepted]
+        for program in rows:
+            program.stdin.write(b"\n")
+            program.stdin.flush()
+        accepted += [server.accept() for _ in rows]
+        # Longer than between two readings of the table.
+        time.sleep(0.6)
+        again = [callers.find(ends, peer) for _, peer in accepted[2:]]
+        for connection, _ in accepted:
+            connection.close()
+    for program in rows:
+        program.kill()
+        program.communicate()
+
+    both = {program.pid for program in rows}
+    assert {one["pid"] for one in first} == both
+    assert {one["pid"] for one in again} == both
+
+
 def test_program_with_very_many_open_costs_little(box, tmp_path):
     """It is not looked through, nor is any after it."""
     folder = tmp_path / "99" / "fd"
