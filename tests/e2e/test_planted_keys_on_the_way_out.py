@@ -29,8 +29,11 @@ def judge_box(output):
     """The search of the box found the decoy in each kind of place, and no key anywhere."""
     found = [line.split() for line in output.splitlines() if line.startswith("FOUND ")]
     (searched,) = [line.split() for line in output.splitlines() if line.startswith("searched ")]
+    (given,) = [line.split() for line in output.splitlines() if line.startswith("placeholders ")]
     places = {place for _, name, _, place in found if name == "decoy"}
 
+    assert int(given[1]) >= 20
+    assert int(given[2]) >= 5
     assert int(searched[1]) > 5000
     assert int(searched[2]) > 10
     assert {"/workspace/decoy.txt", "/proc/environ", "/proc/cmdline"} <= places

@@ -44,6 +44,7 @@ MARK=DECOY sleep 60 &
 python3 -c 'import time; time.sleep(60)' DECOY &
 sleep 0.3
 python3 search.py
+echo placeholders $(grep -c gbx_ /tmp/answers) $(grep -c gbx_ /tmp/models)
 cat /tmp/answers /tmp/models
 echo asked DECOY
 """
