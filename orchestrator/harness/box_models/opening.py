@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from anyio import to_thread
 
 from orchestrator.config.paths import Paths
-from orchestrator.dispatch.records import AuditSink
 from orchestrator.egress.endpoint import MODEL_PORT
 from orchestrator.egress.endpoint.budget import BoxBudget, RunLimits, Spent
 from orchestrator.egress.endpoint.clients import open_clients
@@ -22,7 +21,7 @@ from orchestrator.egress.endpoint.server import ModelEndpoint
 from orchestrator.egress.endpoint.upstream import Upstream
 from orchestrator.harness.box_models.local_provider import NAME, LocalProvider, has_local_model
 from orchestrator.harness.box_models.providers import ProviderFacts, box_upstreams, may_use
-from orchestrator.harness.box_models.records import ModelCallDesk, Scrub
+from orchestrator.harness.box_models.records import Chain, ModelCallDesk, Scrub
 from orchestrator.harness.box_models.variables import box_variables
 from orchestrator.policy.box_models import BoxModels
 from orchestrator.redaction.known import KnownValues
@@ -40,7 +39,7 @@ class BoxModelParts:
     terms: Callable[[], BoxModels]
     """The rules in force; read anew for each call."""
     providers: ProviderFacts
-    audit: AuditSink
+    audit: Chain
     scrub: Scrub
     learn: Callable[[dict[str, str]], None]
     """Hears every key that is read, to keep it out of texts."""

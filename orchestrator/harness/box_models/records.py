@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from anyio import to_thread
 
@@ -27,10 +27,18 @@ OTHERS = ("", "")
 Scrub = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
+class Chain(AuditSink, Protocol):
+    """The session's audit."""
+
+    def append_soon(self, kind: str, body: Mapping[str, Any], /) -> int:
+        """Write a record and return its number once the kernel has it."""
+        ...
+
+
 class ModelCallDesk:
     """Writes to one session's chain."""
 
-    def __init__(self, audit: AuditSink, *, scrub: Scrub, observe: Observer) -> None:
+    def __init__(self, audit: Chain, *, scrub: Scrub, observe: Observer) -> None:
         """``scrub`` takes secrets out of what is written and told."""
         self._audit = audit
         self._scrub = scrub
@@ -39,7 +47,10 @@ class ModelCallDesk:
         self._failed = False
 
     async def begin(self, call: ModelCall) -> None:
-        """Return when it is on disk; AuditError where it cannot be."""
+        """Return when it is in the chain; AuditError where it cannot be.
+
+        The disk has it within a second: waiting for that would hold up a model's first word.
+        """
         body = self._scrub(called_body(call))
         if call.effect == "deny":
             kind = (call.rule, call.asked)
@@ -50,22 +61,20 @@ class ModelCallDesk:
             if count > EACH_ALIKE and str(count).strip("0") != "1":
                 return
             body = {**body, "count": count}
-        await self._append("model_call_in_box", body)
+        self._audit.append_soon("model_call_in_box", body)
         if call.effect == "deny":
             self._tell(call, CallOutcome(None))
 
     async def end(self, call: ModelCall, outcome: CallOutcome) -> None:
         """Record and tell it; where it cannot be recorded that is told, and no call follows."""
         try:
-            await self._append("model_call_in_box_end", ended_body(call, outcome))
+            ended = ended_body(call, outcome)
+            await to_thread.run_sync(self._audit.append, "model_call_in_box_end", ended)
         except AuditError as error:
             if not self._failed:
                 self._failed = True
                 self._observe(ErrorRaised("audit", error.message, error.hint))
         self._tell(call, outcome)
-
-    async def _append(self, kind: str, body: Mapping[str, Any]) -> None:
-        await to_thread.run_sync(self._audit.append, kind, body)
 
     def _tell(self, call: ModelCall, outcome: CallOutcome) -> None:
         told = self._scrub({"path": call.path, "asked": call.asked, "reason": call.reason})

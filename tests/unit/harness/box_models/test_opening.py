@@ -25,6 +25,9 @@ class Chain:
     def __init__(self):
         self.records = []
 
+    def append_soon(self, kind, body):
+        return self.append(kind, body)
+
     def append(self, kind, body):
         self.records.append((kind, dict(body)))
         return len(self.records)

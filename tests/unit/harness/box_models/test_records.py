@@ -30,6 +30,9 @@ class Chain:
     def __init__(self):
         self.records, self.broken = [], False
 
+    def append_soon(self, kind, body):
+        return self.append(kind, body)
+
     def append(self, kind, body):
         if self.broken:
             raise AuditUnavailable("disk full")
