@@ -3,8 +3,8 @@
 ``python -m benchmarks.egress [--rounds N]``. A server over TLS, the proxy and a client are three
 processes on loopback. Small requests on a kept connection and bulk take turns between direct, through
 a tunnel, and through an inspected tunnel; ratios are medians of pairs. Small requests are measured by
-a usual client, the standard library's, and by bare sockets, which show the way's own cost and nothing
-of a client's. mitmproxy is measured beside them where ``MITMDUMP`` names its program: it wants an
+usual clients (httpx, the standard library's), and by bare sockets, which show the way's own cost and
+nothing of a client's. mitmproxy is measured beside them where ``MITMDUMP`` names its program: it wants an
 environment of its own.
 """
 
@@ -25,6 +25,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import httpx
 
 from benchmarks.egress_parts.certificates import make_server_certificate
 
@@ -149,6 +151,35 @@ def latency(ways: dict[str, Way], rounds: int) -> None:
             if name != "direct":
                 value = ratio(found, name, "direct")
                 print(f"small request, {client}, {name}: {value:.2f} x direct ({direct:.3f} ms)")
+
+
+def everyday(ways: dict[str, Way], rounds: int) -> None:
+    """Print the same ratios for httpx, the client beneath the model vendors' own libraries."""
+    with ExitStack() as stack:
+        clients = {name: stack.enter_context(everyday_client(way)) for name, way in ways.items()}
+        found: dict[str, list[float]] = {name: [] for name in ways}
+        for number in range(rounds + 1):
+            for name in list(ways) if number % 2 else list(ways)[::-1]:
+                times = []
+                for _ in range(SMALL_EACH):
+                    begun = time.perf_counter()
+                    clients[name].get("/small").raise_for_status()
+                    times.append(time.perf_counter() - begun)
+                # The first round opens the connections.
+                found[name] += [statistics.median(times)] if number else []
+    direct = statistics.median(found["direct"]) * 1000
+    for name in ways:
+        if name != "direct":
+            value = ratio(found, name, "direct")
+            print(f"small request, httpx, {name}: {value:.2f} x direct ({direct:.3f} ms)")
+
+
+def everyday_client(way: Way) -> httpx.Client:
+    """Return a client that goes this way for every request."""
+    proxy = None if way.target is None else f"http://127.0.0.1:{way.port}"
+    place = f"localhost:{way.port}" if way.target is None else way.target
+    trusted = ssl.create_default_context(cafile=str(way.authority))
+    return httpx.Client(base_url=f"https://{place}", proxy=proxy, verify=trusted)
 
 
 def throughput(ways: dict[str, Way], rounds: int) -> None:
@@ -278,6 +309,7 @@ def main() -> int:
         }
         ways |= stack.enter_context(mitmproxy(folder, int(server), authority))
         latency(ways, rounds)
+        everyday(ways, rounds)
         throughput(ways, rounds)
         for one in ("tunnel", "inspected"):
             crowd(ways[one], process)
