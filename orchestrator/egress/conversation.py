@@ -22,6 +22,7 @@ from orchestrator.schema.decision import Decision
 from orchestrator.schema.egress import EgressRequest, Traffic
 
 CONNECT = b"CONNECT"
+NO_UPGRADE = "no protocol but websocket can be switched to"
 UNREADABLE = targets.Place("http", "(unreadable)", 0)
 """Stands for the place of what could not be read that far."""
 
@@ -113,7 +114,8 @@ class Conversation:
         refusal = self._refused(admission, asked)
         if refusal is not None:
             if admission.allowed:
-                line.parts.gatekeeper.passed(admission, Traffic(problem=refusal.text))
+                end = Traffic(problem=NO_UPGRADE, refused=refusal.rule)
+                line.parts.gatekeeper.passed(admission, end)
             await line.refuse(refusal, asked.headers, method=asked.method)
             return False
         return await self._exchange(admission, asked)
@@ -122,7 +124,7 @@ class Conversation:
         if not admission.allowed:
             return by_policy(admission.request, admission.verdict.decision)
         if asked.upgrade not in {"", websocket.PROTOCOL}:
-            return by_rule("upgrade", "no protocol but websocket can be switched to")
+            return by_rule("upgrade", NO_UPGRADE)
         return None
 
     async def _exchange(self, admission: Admission, asked: Asked) -> bool:
@@ -183,7 +185,10 @@ class Conversation:
         request = EgressRequest(
             door, place.scheme, place.host, place.port, asked, (asked and "/") or ""
         )
-        await self.line.parts.gatekeeper.admit(request, self.line.caller)
+        admission = await self.line.parts.gatekeeper.admit(request, self.line.caller)
+        if admission.allowed:
+            end = Traffic(problem=str(error), refused=error.rule)
+            self.line.parts.gatekeeper.passed(admission, end)
         await self.line.refuse(by_rule(error.rule, str(error)), headers, method=method)
 
 

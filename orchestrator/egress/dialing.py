@@ -20,7 +20,15 @@ UNKNOWN_ADDRESS = "looked up by the upstream proxy"
 
 
 class AddressRefusedError(Exception):
-    """A name leads to an address that may not be dialled; the text is safe to show to the box."""
+    """A name leads to an address that may not be dialled; the text is safe to show to the box.
+
+    ``address`` is for records on the host alone: it tells what the network around it is like.
+    """
+
+    def __init__(self, text: str, *, address: str = "") -> None:
+        """Keep both."""
+        super().__init__(text)
+        self.address = address
 
 
 class UnreachableError(OSError):
@@ -82,7 +90,9 @@ class Dialing:
             refused = check_address(address, private)
             if refused is not None:
                 # The address itself would tell the box what the network around the host is like.
-                raise AddressRefusedError(f"{place.host} leads to an address that is {refused}")
+                raise AddressRefusedError(
+                    f"{place.host} leads to an address that is {refused}", address=address
+                )
         return await self._race(addresses, place)
 
     async def _addresses(self, host: str) -> list[str]:

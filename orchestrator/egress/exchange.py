@@ -48,10 +48,16 @@ class Exchange:
 
     async def run(self) -> None:
         """Pass request and answer; never raises but to be cancelled."""
-        onlooker = self._onlooker()
+        await self._run(self._onlooker())
+        if self.refusal is not None and not self.begun:
+            self.carried.refused = self.refusal.rule
+
+    async def _run(self, onlooker: Onlooker | None) -> None:
         try:
             await self._carry(onlooker)
         except (AddressRefusedError, UnreachableError) as error:
+            if isinstance(error, AddressRefusedError):
+                self.carried.address = error.address
             self._fail(refusal_of(error), str(error))
         except InjectionRefused as error:
             self._fail(by_rule(self._rule, str(error)), str(error))

@@ -34,6 +34,8 @@ class Carried:
     status: int | None = None
     address: str = ""
     problem: str = ""
+    refused: str = ""
+    """Rule by which the proxy's own answer stood in place of the server's."""
 
     def touch(self) -> None:
         """Note that something passed: it may be idle from now on."""
@@ -92,6 +94,7 @@ class Live:
                     status=carried.status,
                     address=carried.address,
                     problem=carried.problem,
+                    refused=carried.refused,
                 ),
             )
 

@@ -102,7 +102,7 @@ class Tunnel:
         try:
             require_name(hello, self.place.host)
         except NameMismatch as error:
-            carried.problem = str(error)
+            carried.problem, carried.refused = str(error), "names"
             await self._tell(hello, stream, by_rule("names", str(error)))
             return
         if carried.admission.verdict.terms.inspect:
@@ -135,8 +135,11 @@ class Tunnel:
             private = carried.admission.verdict.terms.private
             dialled = await self.line.parts.dialing.connect(self.place, private)
         except (AddressRefusedError, UnreachableError) as error:
-            carried.problem = str(error)
-            return refusal_of(error)
+            refusal = refusal_of(error)
+            carried.problem, carried.refused = str(error), refusal.rule
+            if isinstance(error, AddressRefusedError):
+                carried.address = error.address
+            return refusal
         carried.address = dialled.address
         return dialled.stream
 

@@ -119,9 +119,11 @@ class Traffic:
     status: int | None = None
     """Of the HTTP answer."""
     address: str = ""
-    """That was dialled."""
+    """That was dialled, or was refused to be."""
     problem: str = ""
     """Why it ended early; empty for an end in order."""
+    refused: str = ""
+    """Rule by which it was refused after all, with an answer of the proxy in the server's place."""
 
 
 def egress_to_wire(request: EgressRequest) -> dict[str, Any]:

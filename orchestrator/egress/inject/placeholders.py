@@ -85,6 +85,18 @@ class Placeholders:
             )
         return AwsCredential(real, self._box_pair(reference))
 
+    def unfit(self, terms: Iterable[InjectionTerms]) -> tuple[str, ...]:
+        """Return why secrets that can be read cannot be sent, each once; safe to show."""
+        found: dict[str, None] = {}
+        for one in terms:
+            if not self._value_if_any(one.secret):
+                continue
+            try:
+                (self.aws if one.form == "sigv4" else self.credential)(one.secret)
+            except InjectionRefused as error:
+                found[str(error)] = None
+        return tuple(found)
+
     def secret_in(self, text: str) -> str | None:
         """Return the reference of a secret whose placeholder stands in a text; None without one."""
         boxed = {**self._placeholders, **{name: pair.id for name, pair in self._pairs.items()}}

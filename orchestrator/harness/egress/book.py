@@ -43,6 +43,7 @@ OWN_WORDS = frozenset(
         "inspect",
         "layer",
         "port",
+        "refused",
         "rule",
         "scheme",
         "status",

@@ -29,6 +29,7 @@ class Credentials:
         self._learn = learn
         self._note = note
         self._placeholders = Placeholders(self._secrets)
+        self._told: set[str] = set()
         self.injector = Injector(self._placeholders)
 
     async def load(self, terms: Iterable[InjectionTerms]) -> None:
@@ -39,6 +40,10 @@ class Credentials:
             self._note(escape_terminal(f"network rules: {why}; what needs it is refused"))
         # The box's words for them are made now, and with them what each consists of is known.
         self._placeholders.variables(wanted)
+        for why in self._placeholders.unfit(wanted):
+            if why not in self._told:
+                self._told.add(why)
+                self._note(escape_terminal(f"network rules: {why}; what needs it is refused"))
         self._learn({f"secret-{name}": text for name, text in self._placeholders.known().items()})
 
     def variables(self, terms: Iterable[InjectionTerms]) -> dict[str, str]:

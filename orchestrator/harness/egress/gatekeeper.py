@@ -10,16 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import anyio
+
 from orchestrator.confirmation.gate import Answer
 from orchestrator.dispatch.judge import Verdict, refusal_text
 from orchestrator.dispatch.records import answer_body
 from orchestrator.egress.seams import Admission
 from orchestrator.errors import AuditError
 from orchestrator.harness.egress.asker import EgressAsker
-from orchestrator.harness.egress.book import EgressBook
+from orchestrator.harness.egress.book import EACH_ALIKE, MOST_REFUSED, EgressBook
 from orchestrator.harness.egress.in_force import RulesInForce, Ruling, gate_error
 from orchestrator.harness.egress.question import asked_decision
-from orchestrator.harness.egress.records import decided_body, egress_event, ended_body
+from orchestrator.harness.egress.records import as_ended, decided_body, egress_event, ended_body
 from orchestrator.harness.egress.terms import go_on
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.egress import (
@@ -36,6 +38,7 @@ AsQuestion = Callable[[EgressRequest, EgressVerdict, Caller | None], Any]
 MOST_ROUNDS = 3
 """Times that one request is judged anew because the rules changed under it."""
 
+GAVE_UP = "whoever asked for it was gone before anybody answered"
 NO_RECORD = Decision(
     effect="deny",
     rule="no-record",
@@ -79,6 +82,8 @@ class EgressGatekeeper:
         self._observe = observe
         self._scrub = scrub
         self._let: dict[int, _Let] = {}
+        self._late: dict[Any, int] = {}
+        """Refusals after a yes, of each kind."""
         self._numbers = 0
 
     async def admit(self, request: EgressRequest, caller: Caller | None) -> Admission:
@@ -138,7 +143,9 @@ class EgressGatekeeper:
             return
         duration_ms = (time.monotonic() - let.since) * 1000
         self._book.note("egress_end", ended_body(admission.id, traffic, duration_ms=duration_ms))
-        self._tell(admission, traffic, let.caller)
+        verdict = as_ended(admission.verdict, traffic)
+        if verdict is admission.verdict or self._is_news(admission.request, traffic):
+            self._tell(replace(admission, verdict=verdict), traffic, let.caller)
 
     def lapsed(self) -> bool:
         """Say whether a remembered yes, by which something is open, stands no longer."""
@@ -151,7 +158,7 @@ class EgressGatekeeper:
                 return self._refusal(request, NO_RECORD)
             ruling = self._rules.ruling(request)
             asked = ruling.verdict.decision if ruling.verdict.decision.effect == "ask" else None
-            answer = await self._ask(request, ruling.verdict, caller) if asked else None
+            answer = await self._ask(request, ruling, caller) if asked else None
             verdict = _answered(ruling.verdict, answer)
             if ruling.generation != self._rules.generation:
                 continue
@@ -169,10 +176,22 @@ class EgressGatekeeper:
             self.passed(admission, Traffic(problem="the rules changed before it began"))
         return self._refusal(request, gate_error(RuntimeError("the rules change all the time")))
 
-    async def _ask(
-        self, request: EgressRequest, verdict: EgressVerdict, caller: Caller | None
-    ) -> Answer:
-        return await self._asker.ask(self._question(request, verdict, caller))
+    async def _ask(self, request: EgressRequest, ruling: Ruling, caller: Caller | None) -> Answer:
+        try:
+            return await self._asker.ask(self._question(request, ruling.verdict, caller))
+        except anyio.get_cancelled_exc_class():
+            # Nobody waits for the answer any more; that it was asked for is on record all the same.
+            with anyio.CancelScope(shield=True):
+                await self._gave_up(request, ruling, caller)
+            raise
+
+    async def _gave_up(self, request: EgressRequest, ruling: Ruling, caller: Caller | None) -> None:
+        verdict = EgressVerdict(asked_decision(ruling.verdict.decision, GAVE_UP))
+        try:
+            await self._recorded(request, replace(ruling, verdict=verdict), None, caller)
+        except AuditError:
+            # The book tells it itself, and nothing was let out.
+            return
 
     async def _recorded(
         self,
@@ -200,6 +219,14 @@ class EgressGatekeeper:
         if written is not None:
             self._tell(admission, Traffic(), caller)
         return admission
+
+    def _is_news(self, request: EgressRequest, traffic: Traffic) -> bool:
+        """Say whether a refusal after a yes is to be told: as of others, few of those alike are."""
+        kind = request.host, request.port, request.method, traffic.refused, traffic.problem
+        if kind not in self._late and len(self._late) >= MOST_REFUSED:
+            return False
+        self._late[kind] = self._late.get(kind, 0) + 1
+        return self._late[kind] <= EACH_ALIKE
 
     def _holds(self, answer: Answer | None) -> bool:
         return answer is not None and (not answer.grant or self._stands(answer.grant))

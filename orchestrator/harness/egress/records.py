@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from orchestrator.harness.egress.question import MOST_WORDS
@@ -76,7 +77,7 @@ def caller_body(caller: Caller | None) -> dict[str, Any] | None:
 
 def ended_body(seq: int, traffic: Traffic, *, duration_ms: float) -> dict[str, Any]:
     """Return an end as audit data; ``seq`` is the number of the record that it is the end of."""
-    return {
+    body = {
         "egress": seq,
         "bytes_up": traffic.bytes_up,
         "bytes_down": traffic.bytes_down,
@@ -85,6 +86,29 @@ def ended_body(seq: int, traffic: Traffic, *, duration_ms: float) -> dict[str, A
         "problem": traffic.problem,
         "duration_ms": round(duration_ms),
     }
+    return body | ({"refused": traffic.refused} if traffic.refused else {})
+
+
+def as_ended(verdict: EgressVerdict, traffic: Traffic) -> EgressVerdict:
+    """Return what became of a yes: a no, where the proxy refused after it what was let out."""
+    if not traffic.refused:
+        return verdict
+    decision = verdict.decision
+    return replace(
+        verdict,
+        decision=replace(
+            decision,
+            effect="deny",
+            rule=traffic.refused,
+            layer=refusing_layer(traffic.refused, decision.rule, decision.layer),
+            reason=traffic.problem,
+        ),
+    )
+
+
+def refusing_layer(refused: str, rule: str, layer: str) -> str:
+    """Return whose a late refusal is: the layer's whose rule said yes within bounds, or nobody's."""
+    return layer if refused == rule else "floor"
 
 
 def egress_event(

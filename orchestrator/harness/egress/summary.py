@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orchestrator.harness.egress.book import EACH_ALIKE
+from orchestrator.harness.egress.records import refusing_layer
 from orchestrator.policy.suggest_egress import draft_of, rule_id, suggest_rule
 from orchestrator.schema.decision import Decision, Effect
 from orchestrator.schema.egress import EgressRequest, EgressVerdict
 
+_NUMBER = re.compile(r"[0-9]+")
 SHOWN_PATHS = 5
 """Different paths of one row that are kept; the rest is a count."""
 
@@ -40,6 +43,8 @@ class Row:
     """Why connections that were allowed ended early, each once."""
     programs: list[str] = field(default_factory=list)
     """Who asked, as the box said."""
+    address: str = ""
+    """That its name leads to, where it was refused for that."""
 
     @property
     def verdict(self) -> EgressVerdict:
@@ -77,13 +82,16 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
     rows: dict[Any, Row] = {}
     by_seq: dict[int, Row] = {}
     again: dict[int, int] = {}
+    records = list(records)
+    refused = _refused_late(records)
     for record in records:
         body = record.get("body")
         if not isinstance(body, Mapping):
             continue
         kind, time = record.get("type"), str(record.get("time", ""))
-        if kind == "egress" and (row := _row_of(body, rows)) is not None:
-            by_seq[_seq(record.get("seq"))] = row
+        seq = _seq(record.get("seq"))
+        if kind == "egress" and (row := _row_of(body, rows, refused.get(seq))) is not None:
+            by_seq[seq] = row
             _add(row, body, time)
         elif kind == "egress_end" and (row := by_seq.get(_seq(body.get("egress")))) is not None:
             _end(row, body)
@@ -98,13 +106,36 @@ def summarise(records: Iterable[Mapping[str, Any]]) -> Summary:
     return summary
 
 
-def _row_of(body: Mapping[str, Any], rows: dict[Any, Row]) -> Row | None:
+def _refused_late(records: Iterable[Mapping[str, Any]]) -> dict[int, Mapping[str, Any]]:
+    """Return the ends of what was refused after a yes, by the number of the decision."""
+    bodies = (record.get("body") for record in records if record.get("type") == "egress_end")
+    ends = (body for body in bodies if isinstance(body, Mapping))
+    return {_seq(end.get("egress")): end for end in ends if isinstance(end.get("refused"), str)}
+
+
+def _as_refused(body: Mapping[str, Any], end: Mapping[str, Any]) -> Mapping[str, Any]:
+    rule, layer = str(body.get("rule", "")), str(body.get("layer", ""))
+    refused = str(end.get("refused"))
+    found = {"effect": "deny", "rule": refused, "reason": str(end.get("problem") or "")}
+    return {**body, **found, "layer": refusing_layer(refused, rule, layer)}
+
+
+def _row_of(
+    body: Mapping[str, Any], rows: dict[Any, Row], end: Mapping[str, Any] | None
+) -> Row | None:
+    """Return the row of a decision, by what became of it; ``end`` where that was a refusal."""
+    if end is not None and body.get("effect") == "allow":
+        body = _as_refused(body, end)
+        # One rule refuses for several reasons; those that differ in a number are one.
+        alike = _NUMBER.sub("#", body["reason"])
+    else:
+        alike = ""
     host, effect, method = body.get("host"), body.get("effect"), body.get("method")
     if not isinstance(host, str) or not isinstance(effect, str):
         return None
     scheme, door = str(body.get("scheme", "")), str(body.get("door", ""))
     port, rule = number(body.get("port")), str(body.get("rule", ""))
-    key = (effect, scheme, host, port, method, rule, body.get("layer"), door == "dns")
+    key = (effect, scheme, host, port, method, rule, body.get("layer"), door == "dns", alike)
     if key not in rows:
         request = EgressRequest(
             door=door,  # type: ignore[arg-type]  # words of our own record
@@ -127,6 +158,7 @@ def _row_of(body: Mapping[str, Any], rows: dict[Any, Row]) -> Row | None:
             str(body.get("reason", "")),
             door,
             request,
+            address=str(end.get("address") or "") if end is not None and rule == "address" else "",
         )
     return rows[key]
 
@@ -149,7 +181,7 @@ def _add(row: Row, body: Mapping[str, Any], time: str) -> None:
 def _end(row: Row, body: Mapping[str, Any]) -> None:
     row.bytes_up += number(body.get("bytes_up"))
     row.bytes_down += number(body.get("bytes_down"))
-    problem = body.get("problem")
+    problem = body.get("problem") if not body.get("refused") else None
     if isinstance(problem, str) and problem and problem not in row.problems:
         row.problems.append(problem)
 
@@ -169,9 +201,11 @@ def suggested_rule(row: Row) -> str | None:
 
     None where nothing was refused, or no rule could lift it.
     """
-    if row.effect != "deny" or suggest_rule(row.first, row.verdict) is None:
+    address = row.address
+    if row.effect != "deny" or suggest_rule(row.first, row.verdict, address=address) is None:
         return None
-    drafts = [draft_of(replace(row.first, target=path)) for path in row.paths or [""]]
+    requests = [replace(row.first, target=path) for path in row.paths or [""]]
+    drafts = [draft_of(request, address=address) for request in requests]
     found = [draft for draft in drafts if draft is not None]
     if not found:
         return None

@@ -400,7 +400,9 @@ def test_an_upload_is_bounded_to_the_byte(size, passes, framing):
             request = get(method=b"POST", headers=b"Transfer-Encoding: chunked\r\n", body=body)
         await box.send(request)
         if not passes:
-            return await rest_of(box), stage
+            got = await rest_of(box)
+            await stage.over()
+            return got, stage
         far = await stage.dialer.accept()
         await head_of(far)
         await far.send(OK)
@@ -415,6 +417,36 @@ def test_an_upload_is_bounded_to_the_byte(size, passes, framing):
         assert b"max_upload is 10 bytes" in got
         assert b"x-glovebox-rule: rule-1" in got
         assert stage.dialer.dialled == [] or framing == "chunked"
+        # The record of its end says so too.
+        [(_, traffic)] = stage.gate.ended
+        assert (traffic.refused, traffic.problem) == ("rule-1", "the rule's max_upload is 10 bytes")
+
+
+def test_an_address_that_may_not_be_dialled_is_on_record_and_not_told_to_the_box():
+    async def act(stage):
+        box = stage.dial()
+        await box.send(get())
+        got = await rest_of(box)
+        await stage.over()
+        return got, stage
+
+    got, stage = play(act, names={HOST: ["10.1.2.3"]})
+    [(_, traffic)] = stage.gate.ended
+
+    assert got.startswith(b"HTTP/1.1 403 Refused by policy")
+    assert b"10.1.2.3" not in got
+    assert (traffic.refused, traffic.address) == ("address", "10.1.2.3")
+
+
+def test_a_server_that_fails_refuses_nothing():
+    async def act(stage):
+        got = await stage.ask(get(), b"SSH-2.0-OpenSSH\r\n\r\n")
+        await stage.over()
+        return got, stage
+
+    _, stage = play(act)
+
+    assert stage.gate.ended[0][1].refused == ""
 
 
 @pytest.mark.parametrize("framing", ["sized", "chunked"])

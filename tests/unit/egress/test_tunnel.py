@@ -119,14 +119,16 @@ def test_a_client_that_means_another_server_is_told_so(rule):
         box = await started(client(await connected(stage), "b.example"))
         await box.send(b"GET / HTTP/1.1\r\nHost: b.example\r\n\r\n")
         got = await head_of(box)
-        return got, stage.dialer.dialled, await stage.problems()
+        await stage.over()
+        return got, stage.dialer.dialled, stage.gate.ended[0][1]
 
-    got, dialled, problems = play(act, rule)
+    got, dialled, traffic = play(act, rule)
 
     assert got.startswith(b"HTTP/1.1 403 Refused by policy")
     assert b"x-glovebox-rule: names" in got
     assert dialled == []
-    assert "b.example" in problems[0]
+    assert "b.example" in traffic.problem
+    assert traffic.refused == "names"
 
 
 def test_a_client_that_names_no_server_goes_nowhere():

@@ -91,6 +91,24 @@ async def test_refusals_alike_are_counted(tmp_path):
     assert desk.bodies("egress_again")[-1]["count"] == 25
 
 
+@pytest.mark.parametrize(
+    ("refused", "layer"), [("rule-1", "session"), ("address", "floor")], ids=["rule", "floor"]
+)
+async def test_refusal_after_a_yes_is_told_as_one(refused, layer, tmp_path):
+    """With its reason; the record of the yes stays as it was."""
+    traffic = Traffic(problem="the rule's max_upload is 4 bytes", refused=refused)
+    async with open_egress_desk(tmp_path, says("allow")) as desk:
+        for _ in range(9):
+            desk.gatekeeper.passed(await desk.gatekeeper.admit(GET, CURL), traffic)
+
+    assert [end["refused"] for end in desk.bodies("egress_end")] == [refused] * 9
+    # As of other refusals, few of those alike are told.
+    assert len(desk.events) == 3
+    event = desk.events[0]
+    assert (event.effect, event.rule, event.layer) == ("deny", refused, layer)
+    assert event.reason == "the rule's max_upload is 4 bytes"
+
+
 async def test_without_a_record_nothing_leaves_from_then_on(tmp_path):
     """The first failure is a no, closes what is open, and the log is not tried again."""
     async with open_egress_desk(tmp_path, says("allow")) as desk:
@@ -144,6 +162,22 @@ async def test_no_answer_in_time_is_a_no(tmp_path):
 
     assert not admission.allowed
     assert "nobody answered in time" in admission.verdict.decision.reason
+
+
+async def test_held_request_that_is_given_up_is_on_record(tmp_path):
+    """Its client is gone: it was refused to, though the question goes on."""
+    someone = Waiting(yes())
+    async with open_egress_desk(tmp_path, says("ask"), someone=someone) as desk:
+        async with anyio.create_task_group() as group:
+            group.start_soon(desk.gatekeeper.admit, GET, CURL)
+            await someone.reached.wait()
+            group.cancel_scope.cancel()
+        (body,) = desk.bodies("egress")
+        (event,) = [event for event in desk.events if isinstance(event, Egress)]
+
+    assert (body["effect"], body["rule"], body["answer"]) == ("deny", "rule-1", None)
+    assert "was gone before anybody answered" in body["reason"]
+    assert (event.effect, event.reason) == ("deny", body["reason"])
 
 
 async def test_held_request_holds_up_no_other(tmp_path):

@@ -93,6 +93,35 @@ def test_artefacts_and_changes_of_the_rules_are_kept():
     assert summary.changes[0]["generation"] == 2
 
 
+def test_refusal_after_a_yes_counts_as_one_with_its_reason():
+    """It was let out by the rules, and by nothing else."""
+
+    def end(seq, refused, problem, address=""):
+        traffic = Traffic(problem=problem, refused=refused, address=address)
+        return "egress_end", ended_body(seq, traffic, duration_ms=1.0)
+
+    records = chain(
+        decided("allow"),
+        ended(0, 1, 2),
+        decided("allow", "/big"),
+        end(2, "rule-1", "this session's upload is 90 bytes, 7 are left"),
+        decided("allow", "/big"),
+        end(4, "rule-1", "this session's upload is 90 bytes, 3 are left"),
+        decided("allow", "/in"),
+        end(6, "address", "api.example leads to an address that is private", "10.1.2.3"),
+    )
+    summary = summarise(records)
+    passed, bound, address = summary.rows
+
+    assert (summary.count("allow"), summary.count("deny")) == (1, 3)
+    assert (passed.paths, bound.paths, bound.count) == (["/v1/items"], ["/big"], 2)
+    assert (bound.rule, bound.layer, bound.problems) == ("rule-1", "session", [])
+    assert bound.reason == "this session's upload is 90 bytes, 7 are left"
+    assert suggested_rule(bound) is None
+    assert (address.rule, address.layer) == ("address", "floor")
+    assert 'private: ["10.1.2.3/32"]' in suggested_rule(address)
+
+
 def test_records_without_sense_are_left_out():
     """A chain is a file: anything may stand in it."""
     records = [
