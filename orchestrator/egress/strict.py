@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from orchestrator.policy.request_line import METHOD, TARGET
+
 MAX_HEAD = 64 * 1024
 """Bytes of a head, with its last empty line; the largest that common servers take."""
 MAX_LINES = 256
@@ -15,8 +17,7 @@ MAX_LENGTH_DIGITS = 18
 """Of a Content-Length: no reader's integers overflow."""
 
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
-_REQUEST_LINE = re.compile(rb"([A-Z]+(?:-[A-Z]+)*) ([\x21-\x7e]+) HTTP/1\.([01])")
-"""Methods in capitals only: servers differ on whether ``get`` is GET."""
+_REQUEST_LINE = re.compile(rf"({METHOD}) ({TARGET}) HTTP/1\.([01])".encode())
 _STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: ([\t\x20-\x7e\x80-\xff]*))?")
 _HEADER = re.compile(rb"(%s):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)" % _TOKEN)
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")

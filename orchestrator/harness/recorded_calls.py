@@ -70,6 +70,7 @@ def _add_egress(found: Recording, chain: str, seq: int, body: Mapping[str, Any])
             effect="ask" if told.answer is not None else told.effect,
             rule=told.rule,
             answer=None if told.answer is None else told.answer.yes,
+            injected=told.injected,
         )
     )
 
@@ -93,6 +94,7 @@ class _Leaving(BaseModel):
     service: str = ""
     upgrade: str = ""
     overrides: tuple[str, ...] = ()
+    injected: tuple[str, ...] = ()
 
     def request(self) -> EgressRequest:
         return EgressRequest(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from orchestrator.policy.ballot import FLOOR
 from orchestrator.policy.hosts import (
     BAD_HOST,
@@ -12,6 +10,7 @@ from orchestrator.policy.hosts import (
     is_address,
     special_name,
 )
+from orchestrator.policy.request_line import is_method, is_target
 from orchestrator.policy.url_paths import BAD_PATH, PathRefused, readings
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.egress import EgressRequest
@@ -19,7 +18,7 @@ from orchestrator.schema.egress import EgressRequest
 BAD_REQUEST = "bad-request"
 """Rule of a refusal: what no server should be sent, whoever allows its host."""
 
-_METHOD = re.compile(r"[A-Z][A-Z-]{0,30}\Z")
+_LONGEST_METHOD = 31
 _NEVER_METHODS = frozenset({"CONNECT", "TRACE"})
 _MOST_OVERRIDES = 3
 _MOST_PORT = 65535
@@ -47,6 +46,9 @@ def shape_refusal(request: EgressRequest) -> Decision | None:
             readings(request.path or "/")
         except PathRefused as err:
             return refusal(BAD_PATH, str(err), _FORM_HINT)
+        if request.target and not is_target(request.target):
+            mistake = "a target has blanks, control characters and all that is not ASCII escaped"
+            return refusal(BAD_REQUEST, mistake, "write a blank as %20")
     return None
 
 
@@ -81,7 +83,7 @@ def _of_request(request: EgressRequest, method: str) -> str | None:
     if len(request.overrides) > _MOST_OVERRIDES:
         return "too many headers ask for another method"
     for name in (method, *(item.upper() for item in request.overrides)):
-        if not _METHOD.match(name):
+        if not is_method(name) or len(name) > _LONGEST_METHOD:
             return "a method is written in capital letters"
         if name in _NEVER_METHODS:
             return f"the method {name} is never let out inside of a connection"

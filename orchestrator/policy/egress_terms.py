@@ -14,15 +14,22 @@ Yes = tuple[NetworkLayer, Sequence[CompiledNetworkRule]]
 """A layer that votes, and its rules that say yes; none where its default does."""
 
 
-def terms_of(voting: Sequence[Yes], *, sure: Sequence[CompiledNetworkRule], https: bool) -> Terms:
-    """Return the terms.
+def terms_of(
+    voting: Sequence[Yes],
+    *,
+    each: Sequence[Sequence[Yes]],
+    sure: Sequence[CompiledNetworkRule],
+    https: bool,
+) -> Terms:
+    """Return the terms of a request.
 
-    ``sure`` rules match however the request is read: only they open ranges and give credentials,
-    and credentials go by https alone. Every rule that may match limits.
+    ``each`` has who says yes to each reading of it, of which every one must open a range. ``sure``
+    rules match however it is read: only they give credentials, and those go by https alone. Every
+    rule that may match limits.
     """
     rules = [item for _, found in voting for item in found]
     return Terms(
-        private=_private(voting, sure),
+        private=_common(_private(reading) for reading in each),
         injections=injections_of([item for item in rules if item in sure]) if https else (),
         max_upload=_least(item.rule.max_upload for item in rules),
         max_download=_least(item.rule.max_download for item in rules),
@@ -69,17 +76,22 @@ def _terms(rule: str, inject: Injection) -> InjectionTerms:
     )
 
 
-def _private(voting: Sequence[Yes], sure: Sequence[CompiledNetworkRule]) -> tuple[str, ...]:
+def _private(voting: Sequence[Yes]) -> tuple[str, ...]:
     """Return the ranges that every layer which votes opens; a default opens none.
 
     A project neither opens any nor is it asked to.
     """
-    lists = [
-        tuple(cidr for item in found if item in sure for cidr in item.rule.private)
+    return _common(
+        tuple(cidr for item in found for cidr in item.rule.private)
         for layer, found in voting
         if layer.name != "project"
-    ]
-    return tuple(dict.fromkeys(reduce(common_ranges, lists))) if lists else ()
+    )
+
+
+def _common(lists: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the ranges that lie in all lists of them; none where there is no list."""
+    found = dict.fromkeys(tuple(dict.fromkeys(ranges)) for ranges in lists)
+    return reduce(common_ranges, found) if found else ()
 
 
 def _least(limits: Iterable[int | None]) -> int | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from orchestrator.policy.hosts import HostRefused, canonical_host
 from orchestrator.policy.network_match import USUAL_PORTS
 from orchestrator.schema.egress import EgressRequest, Scheme
 
-_MOST_DIGITS = 5
+_PORT = re.compile("[1-9][0-9]{0,4}")
 
 
 def parse_egress(text: str) -> EgressRequest:
@@ -53,9 +55,11 @@ _SCHEMES: dict[str, Scheme] = {"https": "https", "http": "http", "wss": "https",
 def _end(authority: str, usual: int | None) -> tuple[str, int]:
     host, colon, digits = authority.rpartition(":")
     if not colon or authority.endswith("]"):
-        host, digits = authority, ""
-    if digits:
-        if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
+        host, colon, digits = authority, "", ""
+    if ":" in host and not host.startswith("["):
+        raise ValueError(f"expected an IPv6 address in brackets, got {authority[:200]!r}")
+    if colon:
+        if not _PORT.fullmatch(digits):
             raise ValueError(f"expected a port in digits, got {digits[:20]!r}")
         return _host(host), int(digits)
     if usual is None:

@@ -41,7 +41,7 @@ class EgressVotes:
         """Return the vote on a tunnel, as a whole or on opening it to judge what is in it."""
         request = self._request
         placed = [item for layer in self._layers for item in layer.rules]
-        terms = self._terms(_any, sure=placed)
+        terms = self._terms(_any, each=[_any], sure=placed)
         reads = any(item.votes and item.rule.reads_requests for item in placed)
         if request.scheme == "http" or (reads and request.scheme != "tcp"):
             # What is opened is limited by what is judged inside of it.
@@ -64,7 +64,7 @@ class EgressVotes:
         placed = [item for layer in self._layers for item in layer.rules]
         sure = [item for item in placed if all(question(item) for question in questions)]
         in_any = {id(item) for item in placed if any(question(item) for question in questions)}
-        return decision, self._terms(lambda item: id(item) in in_any, sure=sure)
+        return decision, self._terms(lambda item: id(item) in in_any, each=questions, sure=sure)
 
     def _is_for(self, item: CompiledNetworkRule) -> bool:
         """Say whether a rule speaks of the request's end; of its name, where it is a look-up."""
@@ -85,15 +85,26 @@ class EgressVotes:
 
         return matches
 
-    def _terms(self, matches: Matches, *, sure: Sequence[CompiledNetworkRule]) -> Terms:
+    def _terms(
+        self, matches: Matches, *, each: Sequence[Matches], sure: Sequence[CompiledNetworkRule]
+    ) -> Terms:
+        terms = terms_of(
+            self._voting(matches),
+            each=[self._voting(reading) for reading in each],
+            sure=sure,
+            https=self._request.scheme == "https",
+        )
+        return replace(terms, budgets=(*terms.budgets, *session_budgets(self._layers)))
+
+    def _voting(self, matches: Matches) -> list[Yes]:
+        """Return the layers that say yes, each with its rules that do."""
         voting: list[Yes] = []
         for layer in self._layers:
             found = [item for item in layer.rules if matches(item)]
             yes = [item for item in found if item.permits]
             if yes or (not found and layer.lets_out_by_default):
                 voting.append((layer, yes))
-        terms = terms_of(voting, sure=sure, https=self._request.scheme == "https")
-        return replace(terms, budgets=(*terms.budgets, *session_budgets(self._layers)))
+        return voting
 
     def _counted(self, matches: Matches) -> Decision:
         """Return the count of every layer's rules that match, or of its default."""

@@ -19,6 +19,7 @@ from orchestrator.schema.egress import Scheme
 
 _WIDE = {4: 16, 6: 48}
 """Bits of the prefix below which a range is a whole network of networks."""
+_OWN_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _SCHEMES: tuple[Scheme, ...] = ("https", "http", "tcp")
 
 
@@ -36,6 +37,8 @@ def lint_network(layer: Layer) -> Iterator[tuple[Place, str]]:
         for text in (
             *_on_effect(item, network.default),
             *_on_reach(item),
+            *_on_own_names(item),
+            *_on_paths(item),
             *_on_credential(item, network.rules[:at]),
             *_on_others(item, others, network.rules[:at]),
         ):
@@ -74,6 +77,29 @@ def _on_reach(item: CompiledNetworkRule) -> Iterator[str]:
         for name in sorted(name for name in item.names if not is_address(name)):
             if special_name(name):
                 yield f"names {name}, which has no public address: `private` must name its range"
+
+
+def _on_own_names(item: CompiledNetworkRule) -> Iterator[str]:
+    """Names that programs in the box take for the box itself, and ask no proxy for."""
+    below = [f"*{suffix}" for suffix in item.suffixes if suffix.endswith(".localhost")]
+    own = [name for name in item.names if name in _OWN_NAMES or name.endswith(".localhost")]
+    if item.rule.effect != "deny" and (own or below):
+        yield (
+            f"names {', '.join(sorted((*own, *below)))}, which to programs in the box is the box "
+            "itself (NO_PROXY): few ever ask the proxy for it. For a server beside the box use "
+            "`services`; give one on this machine another name, in its hosts file or name service, "
+            "and let that out with `private`"
+        )
+
+
+def _on_paths(item: CompiledNetworkRule) -> Iterator[str]:
+    for glob in item.rule.paths:
+        _, mark, rest = glob.replace("[?]", "").partition("?")
+        if mark and "/" not in rest:
+            yield (
+                f"has '?' in {glob!r}, which stands for one character there and begins no query: "
+                "paths are judged without it"
+            )
 
 
 def _on_credential(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     StringConstraints,
@@ -14,6 +15,7 @@ from pydantic import (
 )
 
 from orchestrator.policy.addresses import check_address, check_private
+from orchestrator.policy.box_variables import check_variable
 from orchestrator.policy.git_requests import GitAccess
 from orchestrator.policy.globs import check_glob
 from orchestrator.policy.hosts import HostRefused, canonical_host, is_address
@@ -92,6 +94,11 @@ def _private(value: Any) -> Any:
     return value
 
 
+def _variable(value: str) -> str:
+    check_variable(value)
+    return value
+
+
 HostPattern = Annotated[
     str, StringConstraints(min_length=1, max_length=260), BeforeValidator(_host)
 ]
@@ -99,7 +106,11 @@ UrlGlob = Annotated[Word, BeforeValidator(_path)]
 Method = Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z-]{0,30}$"), BeforeValidator(_method)]
 PrivateRange = Annotated[Word, BeforeValidator(_private)]
 Port = Annotated[int, Field(ge=1, le=65535)]
-VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,100}$")]
+VariableName = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,100}$"),
+    AfterValidator(_variable),
+]
 
 
 class Injection(Section):
@@ -128,7 +139,8 @@ class Injection(Section):
     ) = None
     """``REGION/SERVICE`` for which the request is signed anew; the secret is ``ID:KEY``."""
     variables: Annotated[tuple[VariableName, ...], BeforeValidator(_one_or_many)] = ()
-    """Variables in the box that hold a placeholder, for programs that want a key to be there."""
+    """Variables in the box that hold a placeholder, for programs that want a key to be there; none
+    that steers programs, such as ``PATH``."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Injection:

@@ -26,6 +26,8 @@ class RecordedCall:
     rule: str
     answer: bool | None
     """What a person said; None where nobody was asked."""
+    injected: tuple[str, ...] = ()
+    """Secrets, by reference, that were put into a request out of the box."""
 
     @property
     def ran(self) -> bool:

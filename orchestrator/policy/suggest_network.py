@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -12,13 +14,15 @@ from orchestrator.schema.decision import Effect
 from orchestrator.schema.egress import EgressRequest
 
 MOST_PATHS = 20
-"""Paths of one rule; more of them are named by the folder they have in common."""
+"""Paths of one rule; of more, those below one folder are named by what they have in common."""
 
 
 @dataclass(slots=True)
 class _Use:
     paths: dict[str, None] = field(default_factory=dict)
     seen: Seen = field(default_factory=Seen)
+    injected: dict[tuple[str, str], None] = field(default_factory=dict)
+    """Each secret that was put in, with the rule that let the request out."""
 
 
 @dataclass(slots=True)
@@ -41,6 +45,7 @@ class NetworkDraft:
             use = self._uses.setdefault((replace(draft, paths=()), call.effect), _Use())
             use.paths.update(dict.fromkeys(draft.paths))
             use.seen.add(call)
+            use.injected.update(dict.fromkeys((secret, call.rule) for secret in call.injected))
 
     def lines(self) -> Iterator[str]:
         """Yield the section; nothing where nothing was let out."""
@@ -61,11 +66,28 @@ class NetworkDraft:
             rule = replace(draft, paths=_in_few(tuple(use.paths)))
             yield f"    # {use.seen}"
             yield from (f"    {line}" for line in rule.lines(unique, effect))
+            yield from (f"      {line}" for line in _dropped(use))
         yield ""
 
 
+def _dropped(use: _Use) -> Iterator[str]:
+    """Yield what a rule's requests had put in, which records tell by name alone."""
+    for secret, rule in use.injected:
+        yield f"# inject: {{secret: {json.dumps(secret)}}}"
+        yield (
+            f"# dropped: a record has the secret's name and no more of its form; take `inject` over "
+            f"from the rule {json.dumps(rule)}"
+        )
+
+
 def _in_few(paths: tuple[str, ...]) -> tuple[str, ...]:
-    if len(paths) <= MOST_PATHS:
-        return paths
-    folders = dict.fromkeys("/" + path.split("/")[1] + "/**" for path in paths if path != "/")
-    return ("/**",) if len(folders) > MOST_PATHS else (*folders, *(("/",) if "/" in paths else ()))
+    """Return at most so many; folders with the most paths are named whole, a lone path never is."""
+    below: dict[str, list[str]] = {}
+    for path in paths:
+        below.setdefault(path.split("/")[1], []).append(path)
+    few = list(paths)
+    for folder in sorted(below.values(), key=len, reverse=True):
+        if len(few) > MOST_PATHS and len(folder) > 1:
+            whole = f"{posixpath.commonpath(folder)}/**"
+            few = [whole, *(path for path in few if path not in folder)]
+    return tuple(few) if len(few) <= MOST_PATHS else ("/**",)

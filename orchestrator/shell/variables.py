@@ -78,6 +78,11 @@ def _harmful() -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{name})" for name in _table().harmful))
 
 
+def steers_programs(name: str) -> bool:
+    """Say whether a variable is one that changes what programs run, load or trust."""
+    return bool(_harmful().fullmatch(name) or _names().fullmatch(name))
+
+
 def is_harmless_program(text: str) -> bool:
     """Say whether a pager, editor, compressor or the like is a plain well-known one."""
     return _harmless().search(text) is not None

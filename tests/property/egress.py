@@ -7,6 +7,7 @@ import posixpath
 import random
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 from hypothesis import strategies as st
@@ -171,3 +172,73 @@ def spellings(address: ipaddress.IPv4Address) -> list[str]:
         "".join(chr(ord(char) + 0xFEE0) if char.isdigit() else char for char in str(address)),
         str(address).replace(".", "\u3002"), str(address).replace(".", "%2e"),
     ]  # fmt: skip
+
+
+NEAR = "a.example.com"
+"""A name that leads to this machine."""
+_BELOW = ("/open/**", "/api/**", "/api/echo", "")
+_OPENED = ("", ", private: 127.0.0.0/8", ", private: 127.0.0.1/32", ", private: 10.0.0.0/8")
+
+
+@dataclass(frozen=True)
+class NearRule:
+    """A rule of plain http to ``NEAR``."""
+
+    effect: str
+    path: str
+    """Empty for any."""
+    method: str
+    private: str
+
+    def text(self) -> str:
+        """Return it as a policy has it, without an id."""
+        paths = f", paths: {self.path}" if self.path else ""
+        methods = f", methods: {self.method}" if self.method else ""
+        opened = self.private if self.effect == "allow" else ""
+        return f"hosts: {NEAR}, schemes: http, effect: {self.effect}{paths}{methods}{opened}"
+
+    def speaks_of(self, method: str, path: str) -> bool:
+        """Say whether it matches a request whose path has one reading."""
+        below = self.path.removesuffix("/**")
+        within = path == below or (self.path.endswith("/**") and path.startswith(f"{below}/"))
+        return self.method in {"", method} and (not self.path or within)
+
+
+def near_layers() -> st.SearchStrategy[list[tuple[LayerName, str, list[NearRule]]]]:
+    """Layers by name, default and rules; what they open leads to this machine, or does not."""
+    rule = st.builds(
+        NearRule,
+        st.sampled_from(("allow", "allow", "allow", "deny")),
+        st.sampled_from(_BELOW),
+        st.sampled_from(("", "GET")),
+        st.sampled_from(_OPENED),
+    )
+    default = st.sampled_from(("deny", "delegate", "allow"))
+    names: st.SearchStrategy[LayerName] = st.sampled_from(("org", "user", "session"))
+    layer = st.tuples(names, default, st.lists(rule, max_size=4))
+    return st.lists(layer, min_size=1, max_size=2, unique_by=lambda item: item[0])
+
+
+def near_targets() -> st.SearchStrategy[str]:
+    """Targets with none, one or many readings; the last of their pieces is no blank."""
+    piece = st.sampled_from(
+        ("/open", "/api", "/echo", "/..", "/.", "/%2e%2e", "%2f", "/%252e%252e", ";a=b", "//", "/x")
+    )
+    odd = st.sampled_from(("", "", "", "", " ", "%zz", "\u00e9", "\x01", "?q=a b", "?q=1"))
+    start = st.sampled_from(("/open", "/api", "/open/../api"))
+    return st.tuples(start, st.lists(piece, max_size=3), odd).map(
+        lambda drawn: f"{drawn[0]}{''.join(drawn[1])}{drawn[2]}/echo"
+    )
+
+
+def lets(layers: Sequence[tuple[LayerName, str, list[NearRule]]], method: str, path: str) -> bool:
+    """Say whether a request with this one reading reaches this machine; told apart from the code."""
+    votes = []
+    for _, default, rules in layers:
+        found = [rule for rule in rules if rule.speaks_of(method, path)]
+        opens = any("127." in rule.private for rule in found)
+        if found:
+            votes.append(opens and all(rule.effect == "allow" for rule in found))
+        elif default != "delegate":
+            votes.append(False)
+    return bool(votes) and all(votes)

@@ -96,6 +96,7 @@ def test_what_left_the_box_comes_back_as_it_was_asked(tmp_path):
         _leaving("GET wss://a.example.com/ws?token=1", answer={"yes": True, "by": "x"}),
         _leaving(f"GET {refs}"),
         _leaving("GET https://a.example.com/", effect="deny", rule="default:network"),
+        _leaving("GET https://a.example.com/x", injected=["vault:api"]),
     )
 
     assert [item.request for item in found.calls] == [
@@ -103,12 +104,15 @@ def test_what_left_the_box_comes_back_as_it_was_asked(tmp_path):
         parse_egress("GET wss://a.example.com/ws"),
         parse_egress(f"GET {refs}"),
         parse_egress("GET https://a.example.com/"),
+        parse_egress("GET https://a.example.com/x"),
     ]
+    assert [item.injected for item in found.calls] == [(), (), (), (), ("vault:api",)]
     assert [(item.tool, item.effect, item.answer) for item in found.calls] == [
         ("egress", "allow", None),
         ("egress", "ask", True),
         ("egress", "allow", None),
         ("egress", "deny", None),
+        ("egress", "allow", None),
     ]
     assert found.skipped == []
 

@@ -37,6 +37,12 @@ def test_an_ordinary_request_has_no_refusal(text):
         ({"upgrade": "h2c"}, "bad-request", "websocket"),
         ({"upgrade": "websocket", "method": "POST"}, "bad-request", "by GET"),
         ({"target": "/a%00"}, "bad-path", "control"),
+        ({"method": "A--B"}, "bad-request", "capital"),
+        ({"method": "A" * 32}, "bad-request", "capital"),
+        ({"target": "/api/x y"}, "bad-request", "escaped"),
+        ({"target": "/x?q=a b"}, "bad-request", "escaped"),
+        ({"target": "/x?q=\u00e9"}, "bad-request", "escaped"),
+        ({"target": "/x?q=\x7f"}, "bad-request", "escaped"),
         ({"target": "*"}, "bad-path", "slash"),
     ],
 )

@@ -36,7 +36,8 @@ def test_a_text_is_read(text, request_):
 @pytest.mark.parametrize(
     "text",
     ["", "x.example", "GET x.example", "get https://x.example", "GET ftp://x", "CONNECT x", "LOOKUP",
-     "GET https://x:y/", "GET https://x:123456/", "CONNECT https://x/"],
+     "GET https://x:y/", "GET https://x:123456/", "CONNECT https://x/", "GET https://x:/", "CONNECT x:0443",
+     "CONNECT ::1:443", "GET https://::1/", "GET https://2001:db8::1/x"],
 )  # fmt: skip
 def test_what_is_none_says_what_was_expected(text):
     """In the words of the manual."""

@@ -3,6 +3,7 @@
 import pytest
 
 from orchestrator.policy.lint_network import lint_network
+from orchestrator.sandbox.way_environment import LOCAL
 
 RULE = "hosts: a.example.com, effect: allow"
 ONE = ", methods: GET, paths: /x, inject: {secret: s, header: h}"
@@ -23,6 +24,7 @@ def remarks_of(layer, *rules, default="deny"):
         f"{RULE}, methods: GET, paths: /v1/**, inject: {{secret: s, header: h}}",
         "hosts: a.example.com, effect: deny, reason: no",
         "hosts: db, private: 10.1.2.0/24, effect: allow",
+        f"{RULE}, methods: GET, paths: ['/v?/**', '/a[?]']",
     ],
 )
 def test_what_is_meant_gets_none(layer, rule):
@@ -45,6 +47,11 @@ def test_what_is_meant_gets_none(layer, rule):
             "opens a range to every name that fits",
         ),
         ("hosts: db, effect: allow", "names db, which has no public address"),
+        (
+            f"{RULE}, methods: GET, paths: '/a?x=1'",
+            "has '?' in '/a?x=1', which stands for one character",
+        ),
+        (f"{RULE}, methods: GET, paths: '/search?'", "begins no query"),
         (f"hosts: '*.example.com', effect: allow{ONE}", "to whatever name fits"),
         (f"{RULE}, methods: GET, inject: {{secret: s, header: h}}", "every path"),
         (f"{RULE}, paths: /x, inject: {{secret: s, header: h}}", "every method"),
@@ -57,6 +64,26 @@ def test_what_is_unlikely_to_be_meant_is_remarked_on(layer, rule, remark):
 
     assert found.startswith("6: rule 'r1' ")
     assert remark in found
+
+
+@pytest.mark.parametrize(
+    ("host", "named"),
+    [
+        *((f"'{name}'", name) for name in LOCAL.split(",")),
+        ("api.localhost", "api.localhost"),
+        ("'*.api.localhost'", "*.api.localhost"),
+    ],
+)
+def test_a_name_that_clients_never_bring_to_the_proxy_is_told(layer, host, named):
+    """With what to do instead: the box's NO_PROXY has it."""
+    rest = "private: [127.0.0.1/32, '::1/128'], paths: /v1/**"
+    remarks = remarks_of(layer, f"hosts: {host}, effect: ask, {rest}")
+    (found,) = [remark for remark in remarks if "NO_PROXY" in remark]
+
+    assert f"names {named}, which to programs in the box is the box itself" in found
+    assert "`services`" in found
+    denied = remarks_of(layer, f"hosts: {host}, effect: deny, reason: r")
+    assert not [remark for remark in denied if "NO_PROXY" in remark]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from orchestrator.policy.suggest_network import MOST_PATHS, NetworkDraft
 from tests.support.egress import request
 
 
-def call(text, *, effect="allow", rule="r", seq=1):
+def call(text, *, effect="allow", rule="r", seq=1, injected=()):
     """Return a recorded request."""
     return RecordedCall(
         chain="c",
@@ -19,6 +19,7 @@ def call(text, *, effect="allow", rule="r", seq=1):
         effect=effect,
         rule=rule,
         answer=True if effect == "ask" else None,
+        injected=injected,
     )
 
 
@@ -87,6 +88,36 @@ def test_paths_with_nothing_in_common_become_all():
     assert section(*many)["rules"][0]["paths"] == ["/**"]
     (rule,) = section(*few, call("GET https://a.example.com/"))["rules"]
     assert rule["paths"] == ["/f/**", "/"]
+
+
+def test_a_lone_path_among_many_stays_as_it_is():
+    """Only folders that many paths share are named whole, as deep as they go."""
+    many = [call(f"GET https://a.example.com/f/deep/n{at}.txt") for at in range(MOST_PATHS)]
+    lone = [call("GET https://a.example.com/q/echo"), call("GET https://a.example.com/")]
+    pair = [call(f"GET https://a.example.com/p/{name}") for name in ("x", "y")]
+
+    (rule,) = section(*many, *lone, *pair)["rules"]
+    assert rule["paths"] == ["/f/deep/**", "/q/echo", "/", "/p/x", "/p/y"]
+    (rule,) = section(*many, call("GET https://a.example.com/f/deep"))["rules"]
+    assert rule["paths"] == ["/f/deep/**"]
+
+
+def test_a_secret_that_was_put_in_is_kept_as_a_comment():
+    """A record says which, and not how: the owner is told where to look."""
+    draft = NetworkDraft()
+    for injected in ((), ("vault:api",), ("vault:api",)):
+        draft.add(call("GET https://a.example.com/x", rule="api", injected=injected))
+    draft.add(call("GET https://b.example.com/x"))
+    lines = list(draft.lines())
+
+    at = lines.index('      # inject: {secret: "vault:api"}')
+    assert lines[at - 1] == '      paths: ["/x"]'
+    assert lines[at + 1].startswith("      # dropped: ")
+    assert '`inject` over from the rule "api"' in lines[at + 1]
+    assert sum("inject" in line for line in lines) == 2
+    assert [sorted(rule) for rule in yaml.safe_load("\n".join(lines))["network"]["rules"]] == [
+        ["effect", "hosts", "id", "methods", "paths"]
+    ] * 2
 
 
 def test_a_whole_draft_decides_as_was_decided(load):
