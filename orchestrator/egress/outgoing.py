@@ -31,7 +31,7 @@ class Outgoing:
 
     @property
     def scrubber(self) -> ResponseScrubber | None:
-        """For the answer; None where no credential goes out."""
+        """For the answer; None where the session has no credentials."""
         return self.injected.response if self.injected is not None else None
 
     def sign(self, body: bytes) -> None:
@@ -67,10 +67,9 @@ def plan_outgoing(
     if onlooker is not None:
         headers = onlooker.request(headers)
     head = RequestHead(asked.method, asked.target, headers)
-    knows_secret = injector is not None and injector.has_sent(asked.place.host)
     if injector is not None and not injections:
         injector.refuse_misplaced(head)
-    if not injections and not knows_secret:
+    if not injections and (injector is None or not injector.cleans()):
         return Outgoing(head)
     if injector is None:
         raise InjectionRefused("this session has no credentials to put into it")

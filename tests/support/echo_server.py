@@ -106,6 +106,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(f'1;note="{given}"\r\n{char}\r\n'.encode())
         self.wfile.write(f"0\r\nX-Echo: {given}\r\n\r\n".encode())
 
+    def way_range(self, given: str) -> None:
+        whole, asked = f"<{given}>".encode(), self.headers.get("range", "")
+        start, _, end = asked.removeprefix("bytes=").partition("-")
+        if not asked and "x-part" not in self.headers:
+            self.answer(whole)
+            return
+        piece = whole[int(start or 0) : int(end or 7) + 1]
+        self.send_response(206)
+        self.send_header("Content-Length", str(len(piece)))
+        self.end_headers()
+        self.wfile.write(piece)
+
     def way_gzip(self, given: str) -> None:
         self.answer(gzip.compress(f"packed {given}\n".encode()), Content_Encoding="gzip")
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from orchestrator.egress.seams import Headers
+
+_RANGE = re.compile(rb"(?!content[-_]).*range|a[-_]im")
+"""``Range``, ``If-Range`` and their kin of old and of single vendors; ``A-IM`` asks for deltas."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,11 @@ class RequestHead:
         """Return it without these headers, which are given in lower case."""
         dropped = {name.encode() for name in names}
         kept = tuple(item for item in self.headers if item[0].lower() not in dropped)
+        return replace(self, headers=kept)
+
+    def without_ranges(self) -> RequestHead:
+        """Return it without what asks for a piece of the answer only."""
+        kept = tuple(item for item in self.headers if not _RANGE.fullmatch(item[0].lower()))
         return replace(self, headers=kept)
 
     def with_header(self, name: str, value: str) -> RequestHead:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from urllib.parse import quote, unquote_plus
 
 from orchestrator.egress.inject.cookies import SeenCookies
@@ -25,8 +25,7 @@ from orchestrator.schema.egress import InjectionTerms
 MAX_SIGNED_BODY = 16 * 1024 * 1024
 """Bytes of a body that are read before the request is sent, where its digest is signed."""
 _MOST_HOSTS = 4096
-"""Whose answers are cleaned even where nothing is put into the request."""
-_NOTHING = Echoes({})
+"""That were sent a secret; with more of them, each host counts as one."""
 _SECRET = "{secret}"  # noqa: S105 - the word of a rule's format
 _AUTHORIZATION = "Authorization"
 
@@ -59,11 +58,19 @@ class Injector:
         self._book = book
         self._clock = clock
         self._cookies = SeenCookies()
-        self._sent: OrderedDict[str, Echoes] = OrderedDict()
+        self._echoes = Echoes({})
+        self._told: set[str] = set()
 
-    def has_sent(self, host: str) -> bool:
-        """Say whether a host knows a secret of this session: then each of its answers is cleaned."""
-        return host in self._sent
+    def cleans(self) -> bool:
+        """Say whether the session has secrets: then every answer is cleaned, whoever gives it.
+
+        A host that was sent one may have passed it on.
+        """
+        return bool(self._known_echoes().placeholders)
+
+    def was_told(self, host: str) -> bool:
+        """Say whether a host was sent a secret: then it gives no answer in pieces."""
+        return host in self._told or len(self._told) >= _MOST_HOSTS
 
     def refuse_misplaced(self, head: RequestHead) -> None:
         """Raise InjectionRefused where a request without a credential's rule carries a placeholder.
@@ -87,12 +94,12 @@ class Injector:
 
         ``verified``: it goes over TLS to a server that proved its name. ``head`` is what would be
         sent without a credential; nothing of it is changed after this. Without ``terms`` nothing is
-        put in or refused, but the answer is cleaned of what the host was sent before.
+        put in or refused, but the answer is cleaned of the session's secrets.
         """
         head = head.without(["accept-encoding", "sec-websocket-extensions"])
         head = head.with_header("Accept-Encoding", "identity")
         if not terms:
-            return Injected(head, self._response(host, {}))
+            return self._plain(head, host)
         if not verified:
             raise InjectionRefused("a credential goes over verified TLS only")
         cookie = self._cookies.unknown(host, head.values("cookie"))
@@ -106,14 +113,33 @@ class Injector:
         head = head.without(_credentials_of(head) - (SIGNED_IN if signing else frozenset()))
         for one, own in found:
             head = _with_credential(head, one, own, user=pair[0])
+        self._refuse_left_over(head)
         placeholders = {own.value: own.placeholder for _, own in found}
+        if found:
+            # A signing key is not sent, so a store's clients may go on to fetch in pieces.
+            self._told.add(host)
         if not signing:
-            return Injected(head, self._response(host, placeholders))
+            return Injected(head.without_ranges(), self._response(host, placeholders))
         return self._signed(head, signing[0], placeholders, host)
+
+    def _plain(self, head: RequestHead, host: str) -> Injected:
+        if self.was_told(host):
+            head = head.without_ranges()
+        return Injected(head, self._response(host, {}))
+
+    def _refuse_left_over(self, head: RequestHead) -> None:
+        """Refuse a placeholder that no rule replaces, beside the credential that one puts in.
+
+        Cookies are the server's own words: it set them with the secret, and they came clean.
+        """
+        head = replace(head, target="?" + head.target.partition("?")[2])
+        self.refuse_misplaced(head.without(SIGNED_IN | {"cookie"}))
 
     def _signed(
         self, head: RequestHead, one: InjectionTerms, placeholders: dict[str, str], host: str
     ) -> Injected:
+        if self.was_told(host):
+            head = head.without_ranges()
         keys = self._book.aws(one.secret)
         plan = plan_resigning(head, keys, one.name, clock=self._clock)
         placeholders |= {keys.real.key: keys.box.key, keys.real.id: keys.box.id}
@@ -125,15 +151,16 @@ class Injector:
         return Injected(plan.finished(), response)
 
     def _response(self, host: str, placeholders: Mapping[str, str]) -> ResponseScrubber:
-        """Return what cleans an answer of all that its host was ever sent."""
-        before = self._sent.get(host, _NOTHING)
-        wanted = {**before.placeholders, **placeholders}
-        echoes = before if wanted == before.placeholders else Echoes(wanted)
-        self._sent[host] = echoes
-        self._sent.move_to_end(host)
-        while len(self._sent) > _MOST_HOSTS:
-            self._sent.popitem(last=False)
-        return ResponseScrubber(echoes, host, self._cookies)
+        """Return what cleans an answer of all that the session ever knew."""
+        echoes = self._known_echoes(placeholders)
+        return ResponseScrubber(echoes, host, self._cookies, whole=self.was_told(host))
+
+    def _known_echoes(self, placeholders: Mapping[str, str] = MappingProxyType({})) -> Echoes:
+        before = self._echoes.placeholders
+        wanted = {**before, **self._book.stand_ins(), **placeholders}
+        if wanted != before:
+            self._echoes = Echoes(wanted)
+        return self._echoes
 
 
 def _require_places(terms: Sequence[InjectionTerms]) -> None:

@@ -102,6 +102,18 @@ class Placeholders:
         boxed = {**self._placeholders, **{name: pair.id for name, pair in self._pairs.items()}}
         return next((name for name, own in boxed.items() if own in text), None)
 
+    def stand_ins(self) -> Mapping[str, str]:
+        """Return the placeholder of each value that was read and may be sent, by the value."""
+        found: dict[str, str] = {}
+        for reference, value in self._values.items():
+            pair = parse_aws_keys(value) if reference in self._pairs else None
+            if pair is not None:
+                box = self._pairs[reference]
+                found |= {pair.id: box.id, pair.key: box.key, pair.token: box.key}
+            if reference in self._placeholders:
+                found[value] = self._placeholders[reference]
+        return {value: own for value, own in found.items() if len(value) >= MIN_LENGTH}
+
     def known(self) -> Mapping[str, str]:
         """Return the values that were read so far, by reference, for those who redact."""
         found = dict(self._values)

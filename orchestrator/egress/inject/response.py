@@ -11,6 +11,8 @@ from orchestrator.egress.inject.frames import FrameScrubber
 from orchestrator.egress.seams import Headers
 
 _PIECE = 256 * 1024
+_PIECES = frozenset((206, 226))
+"""Statuses of a range of something, and of what changed in it."""
 _ZIPPED = frozenset((b"gzip", b"x-gzip", b"deflate"))
 _PLAIN = frozenset((b"", b"identity"))
 _OF_THE_CODED = frozenset(
@@ -26,8 +28,14 @@ class ScrubRefused(ValueError):  # noqa: N818 - reads as what it is
 class ResponseScrubber:
     """Cleans one answer, head first. Lengths stay as they were, unless ``decoded``."""
 
-    def __init__(self, echoes: Echoes, host: str, cookies: SeenCookies) -> None:
-        """Look for ``echoes`` in what ``host`` answers, and note the cookies that it sets."""
+    def __init__(
+        self, echoes: Echoes, host: str, cookies: SeenCookies, *, whole: bool = True
+    ) -> None:
+        """Look for ``echoes`` in what ``host`` answers, and note the cookies that it sets.
+
+        ``whole``: an answer that is a piece is none; a secret could come out a piece at a time.
+        """
+        self._whole = whole
         self._echoes = echoes
         self._stream = EchoStream(echoes)
         self._host = host
@@ -45,6 +53,11 @@ class ResponseScrubber:
 
         Where the body has to be unpacked, what announced its length is gone from them.
         """
+        if self._whole and status in _PIECES:
+            raise ScrubRefused(
+                "it is a piece of an answer, though none was asked for, so a credential in it "
+                "could not be known again"
+            )
         reason, clean = self._clean(reason, headers)
         for name, value in clean:
             if name.lower() == b"set-cookie":

@@ -1,10 +1,12 @@
 import base64
+from dataclasses import replace
 
 import pytest
 
 from orchestrator.egress.inject.head import RequestHead, basic_pair, basic_value
 from orchestrator.egress.inject.injector import Injected, Injector
 from orchestrator.egress.inject.placeholders import InjectionRefused, Placeholders
+from orchestrator.egress.inject.response import ScrubRefused
 from orchestrator.schema.egress import InjectionTerms
 from tests.support.secrets import FixedSecrets
 
@@ -236,20 +238,80 @@ def test_session_token_is_kept_out_of_the_answer():
     assert token.encode() not in headers[0][1]
 
 
-def test_host_that_knows_a_secret_is_cleaned_ever_after(book):
-    """An answer to another request, without a credential, may hold what was sent before."""
+@pytest.mark.parametrize("host", [HOST, "other.example"])
+def test_every_later_answer_is_cleaned(book, host):
+    """An answer to another request may hold what was sent before, also another host's."""
     injector = Injector(book)
-    assert not injector.has_sent(HOST)
+    assert not injector.cleans()
     injector.inject(head(), [HEADER], host=HOST, verified=True)
+    book.forget()
     plain = head(("Accept-Encoding", "gzip"), ("X-Api-Key", "anything"), ("Cookie", "a=b"))
-    out = injector.inject(plain, [], host=HOST, verified=True)
+    out = injector.inject(plain, [], host=host, verified=True)
     _, headers = out.response.head(200, b"", ((b"X-Last", KEY.encode()),))
 
-    assert injector.has_sent(HOST)
-    assert not injector.has_sent("b.example")
+    assert injector.cleans()
     assert out.head.values("x-api-key") == ["anything"]
     assert out.head.values("accept-encoding") == ["identity"]
     assert headers == ((b"X-Last", book.credential("api").placeholder.encode()),)
+
+
+def test_secrets_are_cleaned_before_they_are_first_sent(book):
+    """What the box has a placeholder for is known from the start: keys of a pair too."""
+    box = book.variables([replace(HEADER, variables=("KEY",)), AWS])
+    out = Injector(book).inject(head(), [], host="other.example", verified=False)
+    text = f"{KEY} {PAIR.replace(':', ' ')}"
+    _, headers = out.response.head(200, b"", ((b"X", text.encode()),))
+
+    pair = f"{box['AWS_ACCESS_KEY_ID']} {box['AWS_SECRET_ACCESS_KEY']}"
+    assert headers[0][1].decode() == f"{box['KEY']} {pair}"
+
+
+RANGES = ["Range", "If-Range", "Request-Range", "X-Ms-Range", "x_range", "A-IM"]
+
+
+@pytest.mark.parametrize("name", RANGES)
+@pytest.mark.parametrize("terms", [HEADER, BEARER, BASIC, QUERY])
+def test_pieces_are_not_asked_of_who_knows_a_secret(book, terms, name):
+    """A secret could come out in pieces too small to be known; whatever the header is called."""
+    injector = Injector(book)
+    asked = head((name, "bytes=0-7"), ("Content-Range", "bytes 0-7/9"))
+    before = injector.inject(asked, [], host=HOST, verified=True)
+    out = injector.inject(asked, [terms], host=HOST, verified=True)
+    after = injector.inject(asked, [], host=HOST, verified=True)
+    elsewhere = injector.inject(asked, [], host="b.example", verified=True)
+
+    for one in (before, elsewhere):
+        assert one.head.values(name)
+        one.response.head(206, b"", ())
+    for one in (out, after):
+        assert not one.head.values(name)
+        assert one.head.values("content-range")
+        with pytest.raises(ScrubRefused, match="piece of an answer"):
+            one.response.head(206, b"", ())
+
+
+def test_stores_whose_key_is_never_sent_give_pieces(book):
+    """Their clients fetch what is large that way; not so where another secret was sent as well."""
+    injector, asked = Injector(book), head(("Range", "bytes=0-7"))
+    signed = injector.inject(asked, [AWS], host=HOST, verified=True)
+    both = injector.inject(asked, [AWS, QUERY], host=HOST, verified=True)
+    later = injector.inject(asked, [AWS], host=HOST, verified=True)
+
+    assert signed.head.values("range") == ["bytes=0-7"]
+    signed.response.head(206, b"", ())
+    assert both.head.values("range") == later.head.values("range") == []
+
+
+@pytest.mark.parametrize("terms", [HEADER, BEARER, AWS])
+@pytest.mark.parametrize("place", ["query", "header"])
+def test_placeholder_beside_the_rules_place_is_refused(book, terms, place):
+    """It would go out as it is, and a server that logs queries could do nothing with it."""
+    own = book.credential("api").placeholder
+    inside = head(("X-Note", own)) if place == "header" else head(target=f"/v1/x?q=a{own}")
+
+    with pytest.raises(InjectionRefused, match=r"placeholder of the secret api|not this session"):
+        injected(book, inside, terms)
+    injected(book, head(target=f"/v1/{own}"), terms)
 
 
 def test_second_secret_of_a_host_is_cleaned_with_the_first(book):
@@ -263,14 +325,15 @@ def test_second_secret_of_a_host_is_cleaned_with_the_first(book):
     ]
 
 
-def test_hosts_that_know_a_secret_are_bounded(book):
-    """The least recent one is forgotten."""
+def test_with_too_many_hosts_each_counts_as_told(book):
+    """None is forgotten."""
     injector = Injector(book)
-    for number in range(4097):
+    for number in range(4096):
+        assert not injector.was_told("b.example")
         injector.inject(head(), [HEADER], host=f"h{number}.example", verified=True)
 
-    assert not injector.has_sent("h0.example")
-    assert injector.has_sent("h4096.example")
+    assert injector.was_told("h0.example")
+    assert injector.was_told("b.example")
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ ECHO = SECRET.encode()
 CLEAN = PLACEHOLDER.encode()
 
 
-def scrubber(cookies: SeenCookies | None = None) -> ResponseScrubber:
+def scrubber(cookies: SeenCookies | None = None, *, whole: bool = True) -> ResponseScrubber:
     echoes = Echoes({SECRET: PLACEHOLDER})
-    return ResponseScrubber(echoes, "api.example.com", cookies or SeenCookies())
+    return ResponseScrubber(echoes, "api.example.com", cookies or SeenCookies(), whole=whole)
 
 
 def cleaned(one: ResponseScrubber, *pieces: bytes) -> bytes:
@@ -104,7 +104,14 @@ def test_encoding_that_cannot_be_read_is_refused(coding):
 
 def test_part_of_something_compressed_is_refused():
     with pytest.raises(ScrubRefused, match="a part of"):
-        scrubber().head(206, b"", ((b"Content-Encoding", b"gzip"),))
+        scrubber(whole=False).head(206, b"", ((b"Content-Encoding", b"gzip"),))
+
+
+@pytest.mark.parametrize("status", [206, 226])
+def test_piece_is_refused_from_who_may_not_give_one(status):
+    with pytest.raises(ScrubRefused, match="piece of an answer"):
+        scrubber().head(status, b"", ())
+    assert scrubber(whole=False).head(status, b"", ()) == (b"", ())
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,21 @@ def test_answer_that_cannot_be_read_is_not_passed_on(tmp_path):
     assert looked_through(said.out)
 
 
+@pytest.mark.parametrize("path", ["v1", "open"])
+def test_secret_does_not_come_out_in_pieces(tmp_path, path):
+    """A piece too small to be known again is not to be had; the whole is, clean."""
+    with world(tmp_path) as (server, proxy):
+        first = [f"{URL}/v1/plain", "--next", "-sS", "-i"]
+        whole = curl(server, proxy, *first, "-r", "2-9", f"{URL}/{path}/range")
+        pieces = curl(server, proxy, *first, "-H", "X-Part: 1", f"{URL}/{path}/range")
+        placeholder = proxy.book.credential("api").placeholder
+
+    assert whole.out.endswith(f"<{placeholder}>".encode())
+    assert all("range" not in headers for _, _, headers in server.asked)
+    assert b"HTTP/1.1 502" in pieces.out
+    assert KEY.encode()[2:7] not in whole.out + pieces.out
+
+
 def test_later_answer_without_a_credential_is_clean_too(tmp_path):
     """The server remembers the key of another request."""
     with world(tmp_path) as (server, proxy):
