@@ -11,7 +11,7 @@ from orchestrator.egress import targets, websocket
 from orchestrator.egress.asked import Asked
 from orchestrator.egress.exchange import Exchange
 from orchestrator.egress.framed import Framed, read_request
-from orchestrator.egress.hops import length_of, overrides_of, upgrade_of, values
+from orchestrator.egress.hops import length_of, overrides_of, paths_of, upgrade_of, values
 from orchestrator.egress.line import Line
 from orchestrator.egress.live import BY_RULES, Carried
 from orchestrator.egress.refusals import Refusal, by_policy, by_rule, failed, malformed
@@ -108,6 +108,7 @@ class Conversation:
             target=asked.target,
             upgrade=asked.upgrade,
             overrides=overrides_of(asked.headers),
+            other_paths=paths_of(asked.headers, asked.target),
             announced=length_of(asked.headers) if asked.has_body else 0,
         )
         admission = await line.parts.gatekeeper.admit(request, line.caller)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from orchestrator.egress.seams import Headers
 
 _HOP = frozenset(
@@ -25,7 +28,22 @@ _OURS = (b"proxy-", b"x-glovebox-")
 _NEEDED = frozenset((b"host", b"content-length", b"content-type", b"authorization", b"expect"))
 """Not droppable by a Connection header: a request must not lose by it what it was judged by."""
 
-_OVERRIDES = (b"x-http-method-override", b"x-method-override", b"x-http-method")
+_BEFORE = rb"(?:orig|original|originating|unencoded|rewrite|rewritten|replaced|forwarded|real|request|http|override)"
+_METHOD = re.compile(
+    rb"(?:x-)?(?:http-)?method-override|x-(?:http-)?method|(?:x-)(?:[a-z]+-)?"
+    + _BEFORE
+    + rb"-method"
+)
+_PATH = re.compile(
+    rb"(?:x-)?(?:[a-z]+-)?" + _BEFORE + rb"-(?:request-)?(?:url|uri|path|path-info)(?:-override)?|"
+    rb"x-(?:url|uri|path)-override|x-path-info"
+)
+"""Headers by which one server tells the next what was asked before it: some believe the box's."""
+_PREFIX = re.compile(
+    rb"x-(?:forwarded|original)-(?:prefix|context|base-path)|x-script-name|x-ingress-path"
+)
+"""The same, for what stands before the path."""
+_ORIGIN = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*")
 
 
 def values(headers: Headers, name: bytes) -> list[bytes]:
@@ -54,9 +72,35 @@ def upgrade_of(headers: Headers) -> str:
 
 def overrides_of(headers: Headers) -> tuple[str, ...]:
     """Return the methods that headers ask the server to use in place of the request's."""
-    found = (value for name, value in headers if name.lower().replace(b"_", b"-") in _OVERRIDES)
+    found = (value for name, value in headers if _METHOD.fullmatch(_spelled(name)))
     parts = (part.strip(b" \t") for value in found for part in value.split(b","))
     return tuple(part.decode("ascii", "backslashreplace") for part in parts)
+
+
+def paths_of(headers: Headers, target: str) -> tuple[str, ...]:
+    """Return the paths that headers ask the server to take in place of ``target``'s, or before it.
+
+    Without scheme, host and query; a list is each of its parts, and the whole of it.
+    """
+    return tuple(dict.fromkeys(_paths(headers, target.partition("?")[0])))
+
+
+def _paths(headers: Headers, path: str) -> Iterator[str]:
+    for name, value in headers:
+        spelled = _spelled(name)
+        before = _PREFIX.fullmatch(spelled) is not None
+        if not (before or _PATH.fullmatch(spelled)):
+            continue
+        text = value.decode("latin-1")
+        for part in dict.fromkeys((text, *text.split(","))):
+            other = re.split("[?#]", _ORIGIN.sub("", part.strip(), count=1))[0]
+            rooted = other if other.startswith("/") else "/" + other
+            if part.strip():
+                yield rooted.rstrip("/") + path if before else rooted
+
+
+def _spelled(name: bytes) -> bytes:
+    return name.lower().replace(b"_", b"-")
 
 
 def length_of(headers: Headers) -> int | None:

@@ -95,6 +95,7 @@ class _Leaving(BaseModel):
     upgrade: str = ""
     overrides: tuple[str, ...] = ()
     injected: tuple[str, ...] = ()
+    other_paths: tuple[str, ...] = ()
 
     def request(self) -> EgressRequest:
         return EgressRequest(
@@ -106,6 +107,7 @@ class _Leaving(BaseModel):
             target=(self.path or "") + (f"?service={self.service}" if self.service else ""),
             upgrade=self.upgrade,
             overrides=self.overrides,
+            other_paths=self.other_paths,
         )
 
 

@@ -11,7 +11,7 @@ from orchestrator.policy.hosts import (
     special_name,
 )
 from orchestrator.policy.request_line import is_method, is_target
-from orchestrator.policy.url_paths import BAD_PATH, PathRefused, readings
+from orchestrator.policy.url_paths import BAD_PATH, PathRefused, readings_of
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.egress import EgressRequest
 
@@ -21,6 +21,7 @@ BAD_REQUEST = "bad-request"
 _LONGEST_METHOD = 31
 _NEVER_METHODS = frozenset({"CONNECT", "TRACE"})
 _MOST_OVERRIDES = 3
+_MOST_PATHS = 6
 _MOST_PORT = 65535
 _FORM_HINT = "write the address in its plain form"
 
@@ -43,7 +44,7 @@ def shape_refusal(request: EgressRequest) -> Decision | None:
         return refusal(BAD_REQUEST, mistake, "send an ordinary request")
     if request.method is not None:
         try:
-            readings(request.path or "/")
+            readings_of(request.paths)
         except PathRefused as err:
             return refusal(BAD_PATH, str(err), _FORM_HINT)
         if request.target and not is_target(request.target):
@@ -72,7 +73,8 @@ def _of_end(request: EgressRequest) -> str | None:
         return f"{request.port} is no port"
     if request.method == "":
         return "the method is empty"
-    if request.method is None and (request.target or request.upgrade or request.overrides):
+    inside = (request.target, request.upgrade, request.overrides, request.other_paths)
+    if request.method is None and any(inside):
         return "a tunnel asks for nothing by itself"
     return None
 
@@ -82,6 +84,8 @@ def _of_request(request: EgressRequest, method: str) -> str | None:
         return "a request is never sent over bytes that nobody reads"
     if len(request.overrides) > _MOST_OVERRIDES:
         return "too many headers ask for another method"
+    if len(request.other_paths) > _MOST_PATHS:
+        return "too many headers ask for another path"
     for name in (method, *(item.upper() for item in request.overrides)):
         if not is_method(name) or len(name) > _LONGEST_METHOD:
             return "a method is written in capital letters"

@@ -10,7 +10,7 @@ from orchestrator.policy.egress_floor import near_refusal
 from orchestrator.policy.egress_terms import Yes, session_budgets, terms_of
 from orchestrator.policy.git_requests import begins_push
 from orchestrator.policy.network_match import CompiledNetworkRule, NetworkLayer
-from orchestrator.policy.url_paths import readings
+from orchestrator.policy.url_paths import readings_of
 from orchestrator.schema.decision import Decision, strictest
 from orchestrator.schema.egress import EgressRequest, Terms, egress_subject
 
@@ -52,7 +52,7 @@ class EgressVotes:
     def on_request(self, method: str) -> tuple[Decision, Terms]:
         """Return the strictest vote on all methods and paths that a server may take it for."""
         methods = dict.fromkeys((method, *(item.upper() for item in self._request.overrides)))
-        paths = readings(self._request.path or "/")
+        paths = readings_of(self._request.paths)
         asked = [(each, path) for each in methods for path in paths]
         questions = [self._asking(each, path) for each, path in asked]
         votes = [self._counted(question) for question in questions]

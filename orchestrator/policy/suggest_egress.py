@@ -14,7 +14,7 @@ from orchestrator.policy.git_requests import git_access
 from orchestrator.policy.globs import check_glob
 from orchestrator.policy.hosts import is_address, special_name
 from orchestrator.policy.network_match import USUAL_PORTS
-from orchestrator.policy.url_paths import readings
+from orchestrator.policy.url_paths import readings_of
 from orchestrator.schema.decision import Effect
 from orchestrator.schema.egress import EgressRequest, EgressVerdict
 
@@ -95,7 +95,7 @@ def draft_of(request: EgressRequest, *, address: str = "") -> RuleDraft | None:
     query = request.target.partition("?")[2]
     git = git_access(request.method, request.path, query)
     found = _GIT.fullmatch(request.path) if git else None
-    paths = _paths((f"{found[1]}/**",) if found else readings(request.path or "/"))
+    paths = _paths((f"{found[1]}/**",) if found else readings_of(request.paths))
     if paths is None:
         return None
     access = ("write",) if git == {"write"} else ("read",)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 BAD_PATH = "bad-path"
@@ -67,6 +67,11 @@ def readings(path: str) -> tuple[str, ...]:
         if len(found) > _MAX_READINGS or len(found) * len(path) > _MAX_TOTAL + len(path):
             raise PathRefused("the path can be read in too many ways")
     return tuple(found)
+
+
+def readings_of(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return the readings of several paths that one request may be taken for; raises PathRefused."""
+    return tuple(dict.fromkeys(reading for path in paths for reading in readings(path)))
 
 
 def plain_glob(glob: str) -> str:

@@ -11,6 +11,8 @@ from orchestrator.redaction.placeholder import kind_from
 from orchestrator.redaction.span import Certainty, Span
 from orchestrator.redaction.views import plain_readings, views_of, without_cut_escape
 
+_MIN_CASELESS = 12
+"""Shorter values in other capitals may be words."""
 MIN_LENGTH = 8
 """Shorter values occur by chance; they are listed as too short instead."""
 
@@ -35,6 +37,8 @@ class _Needle:
     partial_head: bool = False
     """Base64: the character before shares bits with the secret."""
     is_base64: bool = False
+    views: bool = True
+    """Whether its signs are to be looked for escaped too, which takes longer."""
 
 
 class KnownValues:
@@ -50,7 +54,7 @@ class KnownValues:
                 for needle in _needles(value, kind_from(name)):
                     needles.setdefault(needle.text, needle)
         self._needles = tuple(needles.values())
-        self._punctuation = any(_PUNCTUATION.search(needle.text) for needle in self._needles)
+        self._punctuation = any(_PUNCTUATION.search(one.text) for one in self._needles if one.views)
         self.longest = max((len(needle.text) for needle in self._needles), default=0)
 
     def find(self, text: str) -> Iterator[Span]:
@@ -99,6 +103,10 @@ def _needles(value: str, kind: str) -> Iterator[_Needle]:
         yield _Needle(value.replace(" ", "+"), kind)
     yield _Needle(raw.hex(), kind)
     yield _Needle(raw.hex().upper(), kind)
+    for parted in (raw.hex(":"), raw.hex(":").upper()):
+        yield _Needle(parted, kind, views=False)
+    if len(value) >= _MIN_CASELESS:
+        yield from (_Needle(other, kind) for other in {value.lower(), value.upper()} - {value})
     yield from _base64_needles(raw, kind)
     lines = value.splitlines()
     if len(lines) > 1:

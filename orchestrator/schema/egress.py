@@ -51,6 +51,8 @@ class EgressRequest:
     """Protocol that a request wants to switch to, such as ``websocket``."""
     overrides: tuple[str, ...] = ()
     """Methods that headers ask the server to use instead."""
+    other_paths: tuple[str, ...] = ()
+    """Paths that headers ask the server to take instead, as sent but for scheme, host and query."""
     announced: int | None = field(default=None, compare=False)
     """Bytes that it says it sends, for the person who is asked; None where it does not say."""
 
@@ -58,6 +60,11 @@ class EgressRequest:
     def path(self) -> str:
         """The target without its query, as sent."""
         return self.target.partition("?")[0]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All paths that a server may take it to be for; of a request, not of a tunnel."""
+        return (self.path or "/", *self.other_paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +135,8 @@ class Traffic:
 
 def egress_to_wire(request: EgressRequest) -> dict[str, Any]:
     """Return the request as JSON data, with its ``kind``."""
-    return {
+    others = {"other_paths": list(request.other_paths)} if request.other_paths else {}
+    return others | {
         "kind": request.kind,
         "door": request.door,
         "scheme": request.scheme,

@@ -22,8 +22,10 @@ def liken_egress(request: EgressRequest, *, effects: tuple[str, ...] = ()) -> Li
         return Likeness(effects, (Act("egress", place),))
     extra = frozenset({f"upgrade:{request.upgrade}"} if request.upgrade else ())
     method = " ".join(dict.fromkeys((request.method, *request.overrides)))
-    act = Act("egress", place, frozenset({method}) | extra, operands=(request.path,))
-    if request.upgrade or request.overrides:
+    act = Act(
+        "egress", place, frozenset({method}) | extra, operands=(request.path, *request.other_paths)
+    )
+    if request.upgrade or request.overrides or request.other_paths:
         return Likeness(effects, (act,))
     folder, name = _split(request)
     if not folder and request.method not in READS:

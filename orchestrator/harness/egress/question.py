@@ -93,5 +93,7 @@ def _effects(request: EgressRequest, verdict: EgressVerdict) -> Iterable[str]:
         yield f"goes on as {request.upgrade}: what is sent in it is not judged"
     if request.overrides:
         yield f"asks the server to take it for {', '.join(request.overrides)}"
+    if request.other_paths:
+        yield f"asks the server to take its path for {' or '.join(request.other_paths)}"
     for injection in verdict.terms.injections:
         yield f"the secret {injection.secret} is put into it (rule {injection.rule})"

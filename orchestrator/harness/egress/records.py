@@ -49,6 +49,7 @@ def decided_body(
     further = {
         "upgrade": request.upgrade,
         "overrides": list(request.overrides),
+        "other_paths": [path[:MOST_PATH] for path in request.other_paths],
         "announced": request.announced,
         "service": _git_service(request),
         "inspect": verdict.terms.inspect and request.method is None,

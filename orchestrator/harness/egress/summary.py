@@ -146,6 +146,7 @@ def _row_of(
             target=str(body.get("path") or ""),
             upgrade=str(body.get("upgrade", "")),
             overrides=tuple(map(str, body.get("overrides") or ())),
+            other_paths=tuple(map(str, body.get("other_paths") or ())),
         )
         rows[key] = Row(
             effect,

@@ -57,7 +57,7 @@ def test_all_that_policy_asks_about_is_told_to_it():
         box = stage.dial(Incoming("proxy", caller=Caller(7, "/usr/bin/curl")))
         await box.send(
             b"POST http://a.example/v1 HTTP/1.1\r\nHost: a.example\r\n"
-            b"X-HTTP-Method-Override: DELETE\r\nContent-Length: 3\r\n\r\nabc"
+            b"X-HTTP-Method-Override: DELETE\r\nX-Original-URL: /admin\r\nContent-Length: 3\r\n\r\nabc"
         )
         far = await stage.dialer.accept()
         await head_of(far)
@@ -66,6 +66,7 @@ def test_all_that_policy_asks_about_is_told_to_it():
     request, callers = play(act)
 
     assert (request.method, request.overrides, request.announced) == ("POST", ("DELETE",), 3)
+    assert request.other_paths == ("/admin",)
     assert callers == [Caller(7, "/usr/bin/curl")]
 
 

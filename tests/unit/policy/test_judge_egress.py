@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.judge_egress import EgressRules
 from orchestrator.schema.egress import Budget, EgressRequest
 from tests.support.egress import judge, request
@@ -187,6 +188,20 @@ def test_a_refusal_of_one_part_leaves_the_look_up(network):
     assert judge(part, "LOOKUP a.example.com").decision.effect == "allow"
     assert judge(part, "CONNECT a.example.com:443").decision.effect == "allow"
     assert judge(whole, "LOOKUP a.example.com").decision.effect == "deny"
+
+
+def test_header_that_names_another_path_is_judged_as_that_one_too(network):
+    """In every reading; where no rule reads paths there is none that it may not be."""
+    policy = network("hosts: a.example.com, paths: /open/**, effect: allow")
+    bare = network("hosts: a.example.com, methods: [GET], effect: allow")
+    plain = request("GET https://a.example.com/open/x")
+
+    def effect(*paths: str, policy: EffectivePolicy = policy) -> str:
+        return EgressRules(policy).judge(replace(plain, other_paths=paths)).decision.effect
+
+    assert (effect(), effect("/open/y"), effect("/open/y", "/open")) == ("allow",) * 3
+    assert effect("/admin") == effect("/open/%2e%2e/admin") == effect("/open/y", "/x") == "deny"
+    assert effect("/admin", policy=bare) == "allow"
 
 
 def test_header_that_names_another_method_is_judged_as_that_one_too(network):

@@ -1,5 +1,7 @@
 """The narrowest rule for a refused request."""
 
+from dataclasses import replace
+
 import pytest
 import yaml
 
@@ -55,6 +57,13 @@ def test_it_lets_the_request_out(load, shut, text, rule):
     assert {key: read.get(key) for key in rule} == rule
     assert judge(policy, text).decision.effect == "allow"
     assert judge(policy, "GET https://other.example.com/").decision.effect == "deny"
+
+
+def test_it_names_every_path_that_the_request_may_be_taken_for(shut):
+    asked = replace(request("GET https://api.example.com/x"), other_paths=("/admin",))
+    (rule,) = yaml.safe_load(suggest_rule(asked, judge(shut, "GET https://api.example.com/x")))
+
+    assert rule["paths"] == ["/x", "/admin"]
 
 
 def test_it_does_not_let_out_what_is_beside(load, shut):

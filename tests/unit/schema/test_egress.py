@@ -34,14 +34,20 @@ def test_announced_bytes_are_no_part_of_what_is_asked():
         replace(GET, scheme="http"),
         replace(GET, upgrade="websocket"),
         replace(GET, overrides=("DELETE",)),
+        replace(GET, other_paths=("/admin",)),
     ],
 )
 def test_digest_differs_with_everything_that_matters(other):
     assert egress_digest(other) != egress_digest(GET)
 
 
+def test_digest_of_a_request_without_other_paths_stays_what_it_was():
+    """Approvals that were given before the field was there hold."""
+    assert "other_paths" not in egress_to_wire(GET)
+
+
 def test_wire_form_has_every_field():
-    wire = egress_to_wire(GET)
+    wire = egress_to_wire(replace(GET, other_paths=("/admin",)))
 
     assert wire.pop("kind") == "egress"
     assert set(wire) == {field for field in GET.__slots__ if not field.startswith("_")} - {

@@ -30,6 +30,7 @@ def covers(asked, other):
         ({"target": "//a"}, False),
         ({"upgrade": "websocket"}, False),
         ({"overrides": ("DELETE",)}, False),
+        ({"other_paths": ("/repos/acme/issues",)}, False),
     ],
 )
 def test_wider_yes_to_reading(more, covered):

@@ -59,6 +59,7 @@ def test_what_the_box_says_of_itself_moves_no_cursor():
         (replace(GET, method="POST"), "sends an unknown number of bytes"),
         (replace(GET, upgrade="websocket"), "goes on as websocket"),
         (replace(GET, overrides=("DELETE",)), "to take it for DELETE"),
+        (replace(GET, other_paths=("/admin", "/x")), "to take its path for /admin or /x"),
     ],
 )
 def test_question_tells_what_cannot_be_seen(request_, said):

@@ -31,6 +31,14 @@ def test_long_path_is_cut_and_its_digest_is_of_the_whole():
     assert body(long)["digest"] != body(replace(long, target=long.target[:MOST_PATH]))["digest"]
 
 
+def test_paths_that_headers_ask_for_are_told():
+    asked = replace(GET, other_paths=("/admin", "/" + "x" * 5000))
+    told = body(asked)["other_paths"]
+
+    assert told == ["/admin", ("/" + "x" * 5000)[:MOST_PATH]]
+    assert "other_paths" not in body(GET)
+
+
 def test_secret_that_is_put_in_is_named_and_not_told():
     terms = Terms(injections=(InjectionTerms("api", "vault:acme", "header", "Authorization"),))
 
