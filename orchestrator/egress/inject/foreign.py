@@ -10,36 +10,12 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import unquote_plus
 
+from orchestrator.egress.inject.credential_names import (
+    is_credential_header,
+    is_credential_parameter,
+)
 from orchestrator.egress.inject.head import RequestHead, basic_pair
 from orchestrator.redaction.shapes import find_shapes
-
-_CREDENTIAL_HEADER = re.compile(
-    r"(?:.*-)?(?:authorization|api-?key|app-key|application-key|auth-?key|auth-token|access-?token|"
-    r"private-token|security-token|session-token|job-token|deploy-token|api-token|secret-key|"
-    r"vault-token|secret|password)"
-)
-_CREDENTIAL_PARAMETERS = frozenset(
-    (
-        "access_token",
-        "api-key",
-        "api_key",
-        "apikey",
-        "auth_token",
-        "oauth_token",
-        "private_token",
-        "job_token",
-        "x-amz-credential",
-        "x-amz-security-token",
-        "x-amz-signature",
-        "x-goog-credential",
-        "x-goog-signature",
-    )
-)
-
-
-def is_credential_header(name: str) -> bool:
-    """Say whether a header of this name usually carries a credential."""
-    return _CREDENTIAL_HEADER.fullmatch(name.lower().replace("_", "-")) is not None
 
 
 def foreign_header(head: RequestHead, own: Iterable[str], carrier: str) -> str | None:
@@ -71,7 +47,7 @@ def foreign_parameter(target: str, own: Iterable[str], carrier: str) -> str | No
     """Return the name of a query parameter that brings another credential; None without one."""
     known = {*own, ""}
     for name, value in parameters(target):
-        suspect = name.lower() in _CREDENTIAL_PARAMETERS or name == carrier
+        suspect = is_credential_parameter(name, value) or name == carrier
         if value not in known and (suspect or any(True for _ in find_shapes(value))):
             return name
     return None

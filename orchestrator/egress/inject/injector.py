@@ -10,12 +10,9 @@ from types import MappingProxyType
 from urllib.parse import quote, unquote_plus
 
 from orchestrator.egress.inject.cookies import SeenCookies
+from orchestrator.egress.inject.credential_names import is_credential_header
 from orchestrator.egress.inject.echoes import Echoes
-from orchestrator.egress.inject.foreign import (
-    foreign_header,
-    foreign_parameter,
-    is_credential_header,
-)
+from orchestrator.egress.inject.foreign import foreign_header, foreign_parameter
 from orchestrator.egress.inject.head import RequestHead, basic_pair, basic_value
 from orchestrator.egress.inject.placeholders import Credential, InjectionRefused, Placeholders
 from orchestrator.egress.inject.resign import SIGNED_IN, Resigning, plan_resigning
