@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.policy.explain_terms import terms_data, terms_rows
+from orchestrator.policy.explain_terms import terms_data, terms_rows, unopened
 from orchestrator.policy.judged import Judged, judged_subject
 from orchestrator.policy.underline import underline
 from orchestrator.policy.yaml_nodes import Place
@@ -59,7 +59,8 @@ def explain_text(
     lines.append(_row("rule", f"{decision.rule} ({decision.layer}{where})"))
     if decision.risks:
         lines.append(_row("risks", ", ".join(decision.risks)))
-    lines += [_row("also", note) for note in decision.notes]
+    notes = (*decision.notes, *unopened(request, decision, terms))
+    lines += [_row("also", note) for note in notes]
     if decision.hint:
         lines.append(_row("hint", decision.hint))
     if decision.effect == "ask":
@@ -89,7 +90,7 @@ def explain_data(
         "hint": decision.hint,
         "always": decision.always,
         "unyielding": decision.unyielding,
-        "notes": list(decision.notes),
+        "notes": [*decision.notes, *unopened(request, decision, terms)],
         "change": what_would_change(decision),
         "policy": policy.name,
         "digest": policy.digest,
