@@ -42,11 +42,13 @@ class ResponseScrubber:
         self._cookies = cookies
         self._inflate: zlib._Decompress | None = None
         self._fed = False
+        self._packed, self._plain = bytearray(), bytearray()
+        """As it came, and unpacked: of what is not surely clean yet."""
 
     @property
     def decoded(self) -> bool:
         """Whether the body is unpacked here, so that it has another length than was announced."""
-        return self._inflate is not None
+        return self._inflate is not None and self._whole
 
     def head(self, status: int, reason: bytes, headers: Headers) -> tuple[bytes, Headers]:
         """Return the status line's reason and the headers, clean. ScrubRefused.
@@ -67,21 +69,45 @@ class ResponseScrubber:
         )
         if coding not in _PLAIN and status not in {204, 304}:
             self._unpack(coding, status)
-            clean = tuple(item for item in clean if item[0].lower() not in _OF_THE_CODED)
+            if self.decoded:
+                clean = tuple(item for item in clean if item[0].lower() not in _OF_THE_CODED)
         return reason, clean
 
     def body(self, data: bytes) -> Iterator[bytes]:
         """Yield what of the body is surely clean by now, in bounded pieces. ScrubRefused."""
+        as_it_is = self._inflate is not None and not self.decoded
+        if as_it_is:
+            self._packed += data
         for piece in self._unpacked(data):
             clean = self._stream.feed(piece)
-            if clean:
+            if as_it_is:
+                self._plain += piece
+                self._require_same(clean)
+            elif clean:
                 yield clean
+        if as_it_is and not self._plain:
+            yield self._all_packed()
 
     def end(self) -> bytes:
         """Return the rest of the body. ScrubRefused where it was packed and is not whole."""
         if self._inflate is not None and not self._inflate.eof and self._fed:
             raise ScrubRefused("the server's compressed answer ends too early")
-        return self._stream.end()
+        rest = self._stream.end()
+        if self._inflate is None or self.decoded:
+            return rest
+        self._require_same(rest)
+        return self._all_packed()
+
+    def _require_same(self, clean: bytes) -> None:
+        """Who was sent no secret may pack files as they are to be kept: they pass untouched."""
+        if not self._plain.startswith(clean):
+            raise ScrubRefused("a credential of this session is in what the server compressed")
+        del self._plain[: len(clean)]
+
+    def _all_packed(self) -> bytes:
+        packed = bytes(self._packed)
+        self._packed.clear()
+        return packed
 
     def websocket(self) -> FrameScrubber:
         """Return what cleans the server's frames after a 101."""

@@ -2,10 +2,12 @@ import h11
 import pytest
 
 from orchestrator.egress.asked import Asked
-from orchestrator.egress.inject.placeholders import InjectionRefused
+from orchestrator.egress.inject.injector import Injector
+from orchestrator.egress.inject.placeholders import InjectionRefused, Placeholders
 from orchestrator.egress.outgoing import plan_outgoing
 from orchestrator.egress.targets import Place
 from orchestrator.schema.egress import InjectionTerms
+from tests.support.secrets import FixedSecrets
 
 PLACE = Place("http", "a.example", 8080)
 
@@ -46,6 +48,19 @@ def test_a_switch_is_asked_for_in_our_own_words():
 
     assert out.endswith(b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
     assert b"X: 1" not in out
+
+
+def test_every_answer_is_cleaned_once_the_session_has_a_secret():
+    """The host of this request was never sent one; another may have passed it on."""
+    book = Placeholders(FixedSecrets(api="live-key-0123456789"))
+    request = asked(first=h11.EndOfMessage())
+    before = plan_outgoing(request, (), injector=Injector(book), onlooker=None)
+    own = book.credential("api").placeholder
+    after = plan_outgoing(request, (), injector=Injector(book), onlooker=None)
+
+    assert before.scrubber is None
+    assert after.scrubber is not None
+    assert list(after.scrubber.body(b"live-key-0123456789|")) == [own.encode() + b"|"]
 
 
 def test_what_needs_a_credential_is_refused_where_there_is_none():

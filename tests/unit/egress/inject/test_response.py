@@ -107,6 +107,37 @@ def test_part_of_something_compressed_is_refused():
         scrubber(whole=False).head(206, b"", ((b"Content-Encoding", b"gzip"),))
 
 
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_packed_file_of_who_was_sent_no_secret_passes_as_it_is(size):
+    """It may be stored that way, and its digest be known; held back is only what may be a secret."""
+    data = gzip.compress(b"x" * 500 + ECHO[:9] + b" y" * 500 + ECHO[:12], mtime=0)
+    one = scrubber(whole=False)
+    head = ((b"Content-Encoding", b"gzip"), (b"Content-Length", str(len(data)).encode()))
+    pieces = [data[at : at + size] for at in range(0, len(data), size)]
+
+    assert one.head(200, b"", head) == (b"", head)
+    assert not one.decoded
+    assert cleaned(one, *pieces) == data
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_packed_secret_is_broken_off_before_any_of_it_passed(size):
+    """Stored without compression, so that each byte of it is there to be seen."""
+    packer = zlib.compressobj(0, zlib.DEFLATED, 31)
+    data = packer.compress(b"before " + ECHO + b" after") + packer.flush()
+    one, passed = scrubber(whole=False), bytearray()
+    one.head(200, b"", ((b"Content-Encoding", b"gzip"),))
+
+    def pass_on() -> None:
+        for at in range(0, len(data), size):
+            for piece in one.body(data[at : at + size]):
+                passed.extend(piece)
+
+    with pytest.raises(ScrubRefused, match="a credential of this session"):
+        pass_on()
+    assert ECHO[:2] not in passed
+
+
 @pytest.mark.parametrize("status", [206, 226])
 def test_piece_is_refused_from_who_may_not_give_one(status):
     with pytest.raises(ScrubRefused, match="piece of an answer"):
