@@ -33,7 +33,7 @@ for way in WAYS; do
   eval $ask https://localhost:PORT/v1/DECOY/$way?q=1; echo
   eval $ask https://localhost:PORT/basic/$way; echo
 done > /tmp/answers 2>&1
-for at in 1 2 3 4 5 6; do
+for at in 1 2 3 4 5 6 7; do
   curl -sSN -i --max-time 30 "$ANTHROPIC_BASE_URL/v1/messages" -H 'content-type: application/json' \
     -H "x-api-key: $ANTHROPIC_API_KEY" \
     -d '{"model": "claude-small", "max_tokens": 50, "stream": true, "messages": [{"role": "user", "content": "hi"}]}'
@@ -229,6 +229,8 @@ def hostile(world: Planted) -> Iterator[tuple[EchoServer, ModelServer, str]]:
         Reply(403, body=gzip.compress(f'{{"error": "{PROVIDER}"}}'.encode()), headers=zipped),
         Reply(302, headers={"location": f"http://127.0.0.1:9/{PROVIDER}"}, body={}),
         anthropic_reply(calls=(("c1", PROVIDER, f'{{"key": "{PROVIDER}"}}'),)),
+        # A piece of it in each of two events.
+        anthropic_reply(text=PROVIDER, calls=(("c2", "name", PROVIDER),)),
     )
     with echo_server(context) as echo, serving(*replies) as model:
         echo.held = world.inspect

@@ -3,7 +3,7 @@
 No provider should repeat a key; some do in errors, and one that is hostile would. Text cannot tell
 in which encoding it is, so bytes are taken for characters one to one.
 
-A value that is spelled over several events of a stream, a piece in each, is not found.
+A value that is spelled over several events of a stream, a piece in each, is for ``event_echo``.
 """
 
 from __future__ import annotations

@@ -14,9 +14,10 @@ import httpx2
 
 from orchestrator.egress.endpoint.clients import timeouts
 from orchestrator.egress.endpoint.connection import ClientConnection, ClientGoneError
-from orchestrator.egress.endpoint.echo import Echoes, EchoScrub, scrub_text
+from orchestrator.egress.endpoint.echo import Echoes
 from orchestrator.egress.endpoint.headers import response_headers
 from orchestrator.egress.endpoint.meter import Meter
+from orchestrator.egress.endpoint.outlet import Outlet
 from orchestrator.egress.endpoint.refused import RefusedCallError
 from orchestrator.egress.endpoint.routes import Shape
 from orchestrator.egress.endpoint.upstream import Upstream
@@ -67,9 +68,11 @@ async def relay(
             done.problem = "" if done.complete else CLIENT_GONE
             group.cancel_scope.cancel()
 
+        outlet = Outlet(connection, order.echoes)
         group.start_soon(watch)
+        group.start_soon(outlet.tend)
         try:
-            await _pass(order, client, connection, done)
+            await _pass(order, client, outlet, done)
         except ClientGoneError:
             done.problem = CLIENT_GONE
         except httpx2.HTTPError as error:
@@ -77,9 +80,7 @@ async def relay(
         group.cancel_scope.cancel()
 
 
-async def _pass(
-    order: Order, client: httpx2.AsyncClient, connection: ClientConnection, done: Relayed
-) -> None:
+async def _pass(order: Order, client: httpx2.AsyncClient, outlet: Outlet, done: Relayed) -> None:
     request = httpx2.Request(
         order.method,
         order.url,
@@ -101,33 +102,24 @@ async def _pass(
             return
         events = response.headers.get("content-type", "").lower().startswith("text/event-stream")
         done.meter = Meter(order.shape, events=events)
-        await connection.start(response.status_code, _scrubbed(response, order.echoes))
-        await _pour(response, connection, order.echoes, done)
+        headers = response_headers(response.headers.multi_items())
+        await outlet.start(response.status_code, headers, events=events)
+        await _pour(response, outlet, done)
     finally:
         await response.aclose()
 
 
-async def _pour(
-    response: httpx2.Response, connection: ClientConnection, echoes: Echoes, done: Relayed
-) -> None:
-    scrub = EchoScrub(echoes)
+async def _pour(response: httpx2.Response, outlet: Outlet, done: Relayed) -> None:
     async for piece in response.aiter_bytes():
-        await connection.write(scrub.feed(piece))
+        await outlet.write(piece)
         if done.meter is not None:
             done.meter.feed(piece)
     if done.meter is not None:
         done.meter.finish()
-    await connection.write(scrub.flush())
+    await outlet.flush()
     # Before the last byte: a client that has it may go at once.
     done.complete, done.problem = True, ""
-    await connection.finish()
-
-
-def _scrubbed(response: httpx2.Response, echoes: Echoes) -> list[tuple[str, str]]:
-    return [
-        (name, scrub_text(value, echoes))
-        for name, value in response_headers(response.headers.multi_items())
-    ]
+    await outlet.finish()
 
 
 def _failed(done: Relayed, error: httpx2.HTTPError, provider: str) -> None:
