@@ -26,7 +26,7 @@ def test_run_killed_at_any_step_keeps_every_announced_snapshot(world):
     first, second = bash("for i in 1 2 3; do echo $i > f$i; done"), bash("echo more > more; rm f1")
     model = world.script(first, second, {"text": "done"}, {"text": "went on"})
     announced = 0
-    for step in range(41, 400, 13):
+    for step in range(41, 400, 7):
         code, snapshots = kill_run_at(world, step, model)
         if code == 0:
             break
