@@ -20,6 +20,9 @@ _MAX_HELD = 256 << 10
 """Characters that wait at one time."""
 _MIN_OPEN = 4
 """Fewer characters of a key tell nothing, and many words end in one of them."""
+_REMEMBERED = 64
+"""Characters of a joined text that are kept when they went on: a key's first ones may be escaped,
+and its escapes cut."""
 _MAX_TAILS = 1024
 _MAX_STRINGS = 4096
 """Of one event; no piece of an answer has so many, and each costs a look."""
@@ -48,10 +51,12 @@ class _Part:
 
 @dataclass(slots=True)
 class _Tail:
-    """The end of a joined text: what may go on to be a key."""
+    """The end of a joined text."""
 
     text: str = ""
     parts: list[_Part] = field(default_factory=list)
+    open_: list[_Part] = field(default_factory=list)
+    """What may be the beginning of a key."""
 
     def add(self, event: _Event, piece: Piece) -> None:
         self.text += event.text[piece.start : piece.end]
@@ -120,18 +125,18 @@ class EventScrub:
 
     def _join(self, event: _Event, piece: Piece) -> None:
         tail = self._tails.pop(piece.path, None) or _Tail()
-        joined = bool(tail.text)
         tail.add(event, piece)
-        # What is in one string whole was found before.
-        spans = merge_spans(self._known.find(tail.text)) if joined else []
+        spans = merge_spans(self._known.find(tail.text))
         for span in spans:
             self._blot(tail.cut(span.start, span.end))
         size = len(tail.text)
-        safe = max([self._known.open_tail(tail.text), *(span.end for span in spans)])
-        if safe < size:
-            if len(self._tails) >= _MAX_TAILS:
-                self._tails.clear()
-            self._tails[piece.path] = _Tail(tail.text[safe:], tail.cut(safe, size))
+        done = max([0, *(span.end for span in spans)])
+        safe = max(self._known.open_tail(tail.text), done)
+        open_ = tail.cut(safe, size) if size - safe >= _MIN_OPEN else []
+        kept = max(min(safe, size - _REMEMBERED), done)
+        if len(self._tails) >= _MAX_TAILS:
+            del self._tails[next(iter(self._tails))]
+        self._tails[piece.path] = _Tail(tail.text[kept:], tail.cut(kept, size), open_)
 
     def _blot(self, parts: list[_Part]) -> None:
         instead = self._placeholder
@@ -142,12 +147,9 @@ class EventScrub:
 
     def _free(self) -> str:
         """Let the events go that need not wait."""
-        open_ = {
-            id(part.event)
-            for tail in self._tails.values()
-            if len(tail.text) >= _MIN_OPEN
-            for part in tail.parts
-        }
+        if not self._waiting:
+            return ""
+        open_ = {id(part.event) for tail in self._tails.values() for part in tail.open_}
         count = 0
         while count < len(self._waiting) and id(self._waiting[count]) not in open_:
             count += 1
@@ -173,9 +175,11 @@ class EventScrub:
     def _let_go(self, count: int) -> str:
         going, self._waiting = self._waiting[:count], self._waiting[count:]
         self._old = max(0, self._old - count)
+        said = "".join(event.said() for event in going)
         for event in going:
-            event.gone = True
-        return "".join(event.said() for event in going)
+            # Joined texts still point to it.
+            event.gone, event.text = True, ""
+        return said
 
     def _pass(self, text: str) -> bytes:
         return text.encode("latin-1")
