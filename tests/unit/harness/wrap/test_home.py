@@ -55,7 +55,7 @@ def test_copies_are_its_own(options, paths, front, setup):
 @pytest.mark.usefixtures("engine")
 def test_without_its_files_it_does_not_start(options, paths, front, setup):
     """What could not be copied is told."""
-    (setup / "closed").mkdir(mode=0o000)
+    (setup / "closed").touch(mode=0o000)
     end, said = wrapped(options, paths, front, setup, "echo started")
 
     assert (end.status, end.exit_code, said) == ("failed", 5, "")
