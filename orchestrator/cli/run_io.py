@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from orchestrator.cli.render import WIDE, JsonLines, Progress
 from orchestrator.confirmation.channels import Channel
-from orchestrator.confirmation.terminal import TerminalConfirmer
+from orchestrator.confirmation.terminal import Room, TerminalConfirmer
 from orchestrator.confirmation.tty import TtyTerminal
 from orchestrator.confirmation.who import terminal_name
 from orchestrator.schema.event import Event, Observer
@@ -39,11 +40,15 @@ class RunIo:
             return _ignore
         return Progress(_to_stderr, colour=_colour(), columns=_columns)
 
-    def person(self) -> Channel | None:
-        """Return the person at the terminal; None where there is none."""
+    def person(self, room: Room = nullcontext) -> Channel | None:
+        """Return the person at the terminal; None where there is none.
+
+        ``room`` makes room on the screen for the time of a question.
+        """
         if self.terminal is None:
             return None
-        return TerminalConfirmer(self.terminal, name=terminal_name(STDIN), bell=self.bell)
+        name = terminal_name(STDIN)
+        return TerminalConfirmer(self.terminal, name=name, bell=self.bell, room=room)
 
     def note(self, text: str) -> None:
         """Tell the person something; ``text`` is already safe."""

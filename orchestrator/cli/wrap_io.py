@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -54,8 +54,12 @@ class WrapIo:
 
     def person(self) -> Channel | None:
         """Return the person at the terminal; None where there is none."""
-        person = self.io.person()
+        person = self.io.person(self._room)
         return None if person is None else _Aside(person, self)
+
+    def _room(self) -> AbstractAsyncContextManager[None]:
+        """Lend the screen out for one question, where a program has it."""
+        return self.viewer.aside() if self.viewer is not None else nullcontext()
 
     def note(self, text: str) -> None:
         """Tell the person something; ``text`` is already safe."""
@@ -86,17 +90,13 @@ class WrapIo:
 
 @dataclass(frozen=True, slots=True)
 class _Aside:
-    """A person whose screen shows a program: it makes room for the question."""
+    """A person whose screen may show a program, which is not written over."""
 
     inner: Channel
     io: WrapIo
 
     async def ask(self, question: Question, *, timeout_s: float) -> Answer:
-        viewer = self.io.viewer
-        if viewer is None:
-            return await self.inner.ask(question, timeout_s=timeout_s)
-        async with viewer.aside():
-            return await self.inner.ask(question, timeout_s=timeout_s)
+        return await self.inner.ask(question, timeout_s=timeout_s)
 
     async def close(self, question: Question, answer: Answer) -> Answer | None:
         # The screen is the program's again by now.

@@ -29,7 +29,10 @@ class Channel(Protocol):
     """One way to a person."""
 
     async def ask(self, question: Question, *, timeout_s: float) -> Answer:
-        """Return the person's answer, or a no by ``timeout``; raises ChannelLostError."""
+        """Return the person's answer, or a no by ``timeout``; raises ChannelLostError.
+
+        Called for several questions at one time; ``timeout_s`` counts from the call.
+        """
         ...
 
     async def close(self, question: Question, answer: Answer) -> Answer | None:
@@ -38,7 +41,10 @@ class Channel(Protocol):
 
 
 class RacingConfirmer:
-    """Asks on every channel at once."""
+    """Asks on every channel at once, and several questions side by side; each has its time.
+
+    A channel that shows one question at a time keeps the others waiting itself.
+    """
 
     def __init__(
         self,
@@ -51,19 +57,16 @@ class RacingConfirmer:
         self._channels = tuple(channels)
         self._note = note
         self._announce = announce
-        self._one_at_a_time = anyio.Lock()
 
     async def ask(self, question: Question, *, timeout_s: float) -> Answer:
         """Return the first answer, with those that came too late."""
-        # One after the other: a person reads one question at a time.
-        async with self._one_at_a_time:
-            question = replace(question, expires=utc_now() + timedelta(seconds=timeout_s))
-            given = await self._first(question, timeout_s)
-            counted = given[0][1] if given else _no_answer()
-            answered = {number for number, _ in given}
-            lost = [answer for _, answer in given[1:]]
-            with anyio.CancelScope(shield=True):
-                lost += await self._close(question, counted, but=answered)
+        question = replace(question, expires=utc_now() + timedelta(seconds=timeout_s))
+        given = await self._first(question, timeout_s)
+        counted = given[0][1] if given else _no_answer()
+        answered = {number for number, _ in given}
+        lost = [answer for _, answer in given[1:]]
+        with anyio.CancelScope(shield=True):
+            lost += await self._close(question, counted, but=answered)
         return replace(counted, lost=tuple(lost))
 
     async def _first(self, question: Question, timeout_s: float) -> list[tuple[int, Answer]]:

@@ -55,6 +55,8 @@ class Question:
     """What records keep in place of the subject; empty for the subject itself."""
     created: datetime = field(default_factory=utc_now)
     expires: datetime | None = None
+    aside: bool = False
+    """About what a program does beside the agent's calls: theirs go first where one at a time is shown."""
     scrub: Callable[[str], str] = field(default=_as_it_is, repr=False, compare=False)
     """Takes known secrets out of what leaves this process."""
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
+import anyio
 from anyio import to_thread
 
 from orchestrator.confirmation.gate import PERSONS, Answer, Confirmer, Question
 from orchestrator.confirmation.grants import Grants
 from orchestrator.confirmation.inbox import Inbox
+from orchestrator.confirmation.turns import Turns
 from orchestrator.schema.ids import Digest
 from orchestrator.schema.likeness import Act, repeats
 
@@ -25,13 +29,26 @@ class RememberingConfirmer:
         self._inbox = inbox
         self._denied: dict[Digest, str] = {}
         self._denied_acts: list[tuple[tuple[Act, ...], str]] = []
+        self._equal: WeakValueDictionary[Digest, Turns] = WeakValueDictionary()
+        """Of questions that wait now."""
 
     async def ask(self, question: Question, *, timeout_s: float) -> Answer:
-        """Return the remembered answer, or the fresh one.
+        """Return the remembered answer, or the fresh one, within ``timeout_s`` from now.
 
         A call the person denied is denied again without asking until the model changes what it
-        does; how it is written does not matter.
+        does; how it is written does not matter. Equal questions come one after the other: what was
+        said to one may answer the next.
         """
+        end = anyio.current_time() + timeout_s
+        turns = self._equal.setdefault(question.digest, Turns())
+        async with AsyncExitStack() as stack:
+            with anyio.move_on_at(end) as waiting:
+                await stack.enter_async_context(turns.turn())
+            if waiting.cancelled_caught:
+                return Answer(yes=False, by="timeout", reason="nobody answered in time")
+            return await self._ask(question, timeout_s=max(end - anyio.current_time(), 0.0))
+
+    async def _ask(self, question: Question, *, timeout_s: float) -> Answer:
         refused = self._refusal(question)
         if refused is not None:
             return Answer(yes=False, by="memory", reason=refused)

@@ -7,6 +7,8 @@ yes for a no.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import Protocol
 
@@ -20,6 +22,7 @@ from orchestrator.confirmation.question_text import (
     wider_offered,
 )
 from orchestrator.confirmation.scopes import offered
+from orchestrator.confirmation.turns import Turns
 from orchestrator.confirmation.who import user_name
 from orchestrator.schema.terminal_text import escape_terminal
 
@@ -48,34 +51,82 @@ class Terminal(Protocol):
 
 
 BELL = "\a"
+Room = Callable[[], AbstractAsyncContextManager[None]]
+"""Makes room on a screen, for the time of the block."""
+SHORT = 60
+"""Characters of a question's subject by which it is named once it is over."""
 
 
 class TerminalConfirmer:
     """A person at a terminal."""
 
-    def __init__(self, terminal: Terminal, *, name: str = "", bell: bool = True) -> None:
-        """Ask on ``terminal``, called ``name`` in records; one question at a time."""
+    def __init__(
+        self,
+        terminal: Terminal,
+        *,
+        name: str = "",
+        bell: bool = True,
+        room: Room = nullcontext,
+    ) -> None:
+        """Ask on ``terminal``, called ``name`` in records; one question at a time.
+
+        ``room`` makes room on the screen for the time of one question.
+        """
         self._terminal = terminal
         self._name = name
         self._bell = bell
-        self._one_at_a_time = anyio.Lock()
+        self._room = room
+        self._turns = Turns()
+        self._on_screen: Question | None = None
+        self._begun: set[str] = set()
+        """Questions that were shown and had no answer here."""
+        self._later: list[str] = []
+        """What is to be said when no question is on the screen."""
 
     async def ask(self, question: Question, *, timeout_s: float) -> Answer:
-        """Show the question whole and return the answer; silence is a no."""
-        async with self._one_at_a_time:
-            with anyio.move_on_after(timeout_s):
-                answer = await self._converse(question)
-                return replace(answer, who=user_name(), via=self._name)
-            self._terminal.write("\nno answer in time: no.\n")
-            return Answer(yes=False, by="timeout", reason="nobody answered in time")
+        """Show the question whole and return the answer; silence is a no.
 
-    async def close(self, question: Question, answer: Answer) -> Answer | None:  # noqa: ARG002 - the Protocol's form
-        """Say that the question on the screen was answered elsewhere."""
-        if answer.by != "timeout":
+        The time counts from now, also while another question is on the screen.
+        """
+        end = anyio.current_time() + timeout_s
+        with anyio.move_on_at(end):
+            async with self._turns.turn(behind=question.aside), self._room():
+                return await self._shown(question, end)
+        return Answer(yes=False, by="timeout", reason="nobody answered in time")
+
+    async def close(self, question: Question, answer: Answer) -> Answer | None:
+        """Say that a question which was on the screen was answered elsewhere."""
+        if question.id in self._begun and answer.by != "timeout":
             who = f" ({escape_terminal(answer.who)})" if answer.who else ""
             word = "yes" if answer.yes else "no"
-            self._terminal.write(f"\nanswered elsewhere: {word}, by {answer.by}{who}.\n")
+            what = escape_terminal(question.subject)[:SHORT]
+            self._later.append(f"answered elsewhere: {word}, by {answer.by}{who}: {what}")
+        self._begun.discard(question.id)
+        if self._on_screen is None:
+            self._say_later()
         return None
+
+    async def _shown(self, question: Question, end: float) -> Answer:
+        self._say_later()
+        self._on_screen = question
+        self._begun.add(question.id)
+        try:
+            answer = await self._converse(question)
+        except anyio.get_cancelled_exc_class():
+            # Nothing that is typed from here on is an answer to it.
+            late = anyio.current_time() >= end
+            what = "no answer in time: no." if late else "this question is over here."
+            self._terminal.write(f"\n{what}\n")
+            raise
+        finally:
+            self._on_screen = None
+        self._begun.discard(question.id)
+        return replace(answer, who=user_name(), via=self._name)
+
+    def _say_later(self) -> None:
+        for text in self._later:
+            self._terminal.write(f"\n{text}\n")
+        self._later.clear()
 
     async def _converse(self, question: Question) -> Answer:
         columns, lines = self._terminal.size()

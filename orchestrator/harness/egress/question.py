@@ -58,6 +58,7 @@ def egress_question(
         recorded=recorded_subject(request),
         created=now,
         expires=now + timedelta(seconds=asking.timeout_s),
+        aside=True,
         scrub=scrub,
     )
 

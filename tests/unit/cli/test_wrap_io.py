@@ -29,16 +29,18 @@ class Io:
     def note(self, text):
         self.told.append(text)
 
-    def person(self):
-        return Person(self.told)
+    def person(self, room):
+        return Person(self.told, room)
 
 
 @dataclass
 class Person:
     told: list
+    room: object
 
     async def ask(self, asked, *, timeout_s):
-        self.told.append(("ask", asked.id, timeout_s))
+        async with self.room():
+            self.told.append(("ask", asked.id, timeout_s))
         return Answer(yes=True, by="terminal")
 
     async def close(self, asked, answer):

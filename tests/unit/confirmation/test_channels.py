@@ -114,21 +114,34 @@ def test_notice_goes_out_while_the_question_waits():
     assert told == [question().id]
 
 
-def test_questions_come_one_after_the_other():
-    """A person reads one at a time, wherever they are."""
+def test_questions_wait_side_by_side():
+    """None holds another up; each has its own time, from when it was asked."""
     first, second = question(), question("git push")
-    go = anyio.Event()
-    person = Someone(yes(), yes(), after=go)
+    answers = {}
+
+    class OfSecond(Someone):
+        async def ask(self, asked, *, timeout_s):
+            self.asked.append(asked)
+            if asked.id != second.id:
+                await anyio.sleep(timeout_s)
+                return no(by="timeout")
+            return yes(by="inbox")
+
+    person = OfSecond()
     confirmer = racing(person)
+
+    async def put(asked, timeout_s):
+        answers[asked.id] = await confirmer.ask(asked, timeout_s=timeout_s)
 
     async def run():
         async with anyio.create_task_group() as group:
-            group.start_soon(lambda: confirmer.ask(first, timeout_s=5))
-            group.start_soon(lambda: confirmer.ask(second, timeout_s=5))
+            group.start_soon(put, first, 60)
             await anyio.wait_all_tasks_blocked()
-            assert len(person.asked) == 1
-            go.set()
+            await put(second, 5)
+            group.cancel_scope.cancel()
 
     anyio.run(run)
 
-    assert len(person.asked) == 2
+    assert {asked.id for asked in person.asked} == {first.id, second.id}
+    assert (answers[second.id].yes, answers[second.id].by) == (True, "inbox")
+    assert first.id not in answers

@@ -1,5 +1,6 @@
 """Answers that were given before: denials of this run, yeses that stand, answers in the inbox."""
 
+import anyio
 import pytest
 
 from orchestrator.confirmation.grants import Grants
@@ -38,6 +39,29 @@ def test_yes_for_a_session_holds_for_equal_calls_of_it(opened):
     assert (first.by, again.by, again.scope) == ("terminal", "memory", "session")
     assert again.grant == made.grants.all()[0].id
     assert [answer.yes for answer in ask(made.confirmer, *others)] == [False] * 3
+
+
+def test_equal_questions_at_one_time_are_one(opened):
+    """The second has the first one's answer, and does not end its question in the inbox."""
+    made = opened(yes("session"), no())
+    made.person.after = anyio.Event()
+    answers = []
+
+    async def put(call):
+        asked = question(more={"id": f"{call}11111111111", "call": call})
+        answers.append(await made.confirmer.ask(asked, timeout_s=5))
+
+    async def run():
+        async with anyio.create_task_group() as group:
+            for call in ("a", "b"):
+                group.start_soon(put, call)
+            await anyio.sleep(0.2)
+            made.person.after.set()
+
+    anyio.run(run)
+
+    assert [(answer.yes, answer.by) for answer in answers] == [(True, "terminal"), (True, "memory")]
+    assert len(made.person.asked) == 1
 
 
 def test_yes_for_a_session_survives_a_restart(opened):

@@ -159,14 +159,99 @@ def test_wider_yes_is_said_by_a_star():
     assert not ask(["y*"], likeness=pattern)[0].yes
 
 
-def test_answer_from_elsewhere_is_shown():
-    """The person at the terminal sees why the question went away."""
-    terminal = ScriptedTerminal([])
-    answer = Answer(yes=True, by="inbox", who="bo\x1b[2J")
-    question = Question("a", "1", "b", "c", "/w", Decision("ask", "r", "s", "x"), Digest("d"))
+def made(name, **more):
+    decision = Decision("ask", "r", "session", "x")
+    return Question(name, "1", "bash", name, "/w", decision, Digest(name), **more)
 
-    assert anyio.run(TerminalConfirmer(terminal).close, question, answer) is None
-    assert terminal.shown == "\nanswered elsewhere: yes, by inbox (bo\\x1b[2J).\n"
+
+def test_answer_from_elsewhere_is_shown():
+    """The person at the terminal sees why the question went away; of one that was not shown, nothing."""
+    terminal = ScriptedTerminal([])
+    confirmer = TerminalConfirmer(terminal)
+    answer = Answer(yes=True, by="inbox", who="bo\x1b[2J")
+
+    async def run():
+        async with anyio.create_task_group() as group:
+            group.start_soon(lambda: confirmer.ask(made("first"), timeout_s=60))
+            await anyio.wait_all_tasks_blocked()
+            group.cancel_scope.cancel()
+        terminal.shown = ""
+        for question in (made("first"), made("unseen"), made("first")):
+            assert await confirmer.close(question, answer) is None
+
+    anyio.run(run)
+
+    assert terminal.shown == "\nanswered elsewhere: yes, by inbox (bo\\x1b[2J): first\n"
+
+
+def test_word_of_an_answer_from_elsewhere_waits_for_the_question_on_the_screen():
+    """It would be taken for one about that."""
+    terminal = ScriptedTerminal([])
+    confirmer = TerminalConfirmer(terminal)
+
+    async def run():
+        async with anyio.create_task_group() as group:
+            with anyio.CancelScope() as first:
+                group.start_soon(lambda: confirmer.ask(made("second", aside=True), timeout_s=60))
+                await anyio.wait_all_tasks_blocked()
+                group.start_soon(lambda: confirmer.ask(made("third"), timeout_s=60))
+                await anyio.wait_all_tasks_blocked()
+                first.cancel()
+                await confirmer.close(made("second"), Answer(yes=True, by="inbox"))
+                shown_meanwhile = terminal.shown
+            group.cancel_scope.cancel()
+        await confirmer.close(made("third"), Answer(yes=False, by="inbox"))
+        return shown_meanwhile
+
+    assert "answered elsewhere" not in anyio.run(run)
+    assert "answered elsewhere: yes, by inbox: second" in terminal.shown
+
+
+def test_agents_own_call_goes_before_what_a_program_asks_for():
+    """Whatever came first, once the question on the screen is over; a program's never piles up."""
+    shown = anyio.Event()
+
+    class Slow(ScriptedTerminal):
+        async def read_line(self):
+            await shown.wait()
+            return await super().read_line()
+
+    confirmer = TerminalConfirmer(Slow(["y"] * 4))
+    done = []
+
+    async def one(question):
+        await confirmer.ask(question, timeout_s=5)
+        done.append(question.id)
+
+    async def run():
+        async with anyio.create_task_group() as group:
+            for name in ("net-1", "net-2", "net-3"):
+                group.start_soon(one, made(name, aside=True))
+            group.start_soon(one, made("call"))
+            await anyio.wait_all_tasks_blocked()
+            shown.set()
+
+    anyio.run(run)
+
+    assert done == ["net-1", "call", "net-2", "net-3"]
+
+
+def test_time_counts_while_another_question_is_on_the_screen():
+    """And what was never shown is not said to be over."""
+    terminal = ScriptedTerminal([])
+    confirmer = TerminalConfirmer(terminal)
+
+    async def run():
+        async with anyio.create_task_group() as group:
+            group.start_soon(lambda: confirmer.ask(made("first"), timeout_s=60))
+            await anyio.wait_all_tasks_blocked()
+            answer = await confirmer.ask(made("second"), timeout_s=0.05)
+            group.cancel_scope.cancel()
+        return answer
+
+    assert anyio.run(run).by == "timeout"
+    assert "second" not in terminal.shown
+    assert "no answer in time" not in terminal.shown
 
 
 def test_word_that_is_not_understood_is_said_to_be_a_no():
