@@ -10,6 +10,7 @@ import httpx2
 from orchestrator.credentials.secret import Secret
 from orchestrator.model.catalog import Target, is_loopback
 from orchestrator.model.errors import Failure, broken_stream, model_error
+from orchestrator.model.key_answer import listed
 
 CONNECT_S = 10.0
 READ_S = 30.0
@@ -32,17 +33,15 @@ async def count_models(target: Target, key: Secret | None) -> int:
     except httpx2.HTTPError as error:
         # Only the kind: the request, and with it the key, hangs on the exception.
         raise broken_stream(target.info.provider, type(error).__name__) from None
-    data = _decoded(response.text)
     if response.status_code != 200:
-        told = data.get("error")
+        told = _decoded(response.text).get("error")
         told = told if isinstance(told, dict) else {}
         message = str(told.get("message") or "").replace(key.reveal() if key else "\0", "[key]")
         # Google calls a wrong key an invalid argument.
         status = 401 if "API key not valid" in message else response.status_code
         failure = Failure(status, str(told.get("status") or ""), "", message, None)
         raise model_error(target.info.provider, failure)
-    models = data.get("models")
-    return len(models) if isinstance(models, list) else 0
+    return listed(target.info.provider, response.text, field="models", key=key)
 
 
 def _decoded(text: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from orchestrator.model.anthropic_messages import AnthropicMessages
 from orchestrator.model.catalog import Target, is_loopback
 from orchestrator.model.client import ModelClient
 from orchestrator.model.gemini_key import count_models
+from orchestrator.model.key_answer import listed
 from orchestrator.model.openai_chat import OpenAIChat
 from orchestrator.model.openai_responses import OpenAIResponses
 from orchestrator.model.sdk_failure import Translator
@@ -130,5 +131,6 @@ async def check_key(target: Target, key: Secret | None) -> int:
         return await count_models(target, key)
     async with open_sdk(target, key) as (module, client):
         with Translator(module, target.info.provider, key).translating():
-            page = await client.models.list()
-            return len(page.data or ())
+            answer = await client.models.with_raw_response.list()
+            text = answer.http_response.text
+    return listed(target.info.provider, text, field="data", key=key)

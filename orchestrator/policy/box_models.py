@@ -19,7 +19,7 @@ class BoxModels:
     map: tuple[tuple[str, str], ...] = ()
     """Glob of a name that is asked for, and the model that answers instead."""
     remote: Literal["allow", "deny"] = "deny"
-    """Whether the provider may fetch and run what a request names: web search, addresses."""
+    """Whether the provider may add what a request names: searches, addresses, what it keeps."""
     max_tokens: int | None = None
     """Of one answer; one that asks for more gets so many."""
     tokens: int | None = None

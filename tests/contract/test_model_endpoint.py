@@ -131,6 +131,20 @@ def test_openai_client_speaks_chat_and_responses(served):
     assert statuses(served, 3) == [200] * 3
 
 
+def test_openai_client_that_keeps_its_conversation_itself_works_and_another_is_told(served):
+    """Reasoning goes along sealed; an answer that the provider kept is no way to go on."""
+    client = openai.OpenAI(base_url=f"{served.address}/v1", api_key=PLACEHOLDER, max_retries=0)
+    sealed = {"type": "reasoning", "id": "rs_1", "encrypted_content": "AAAA", "summary": []}
+    own = client.responses.create(
+        model="m", input=[*ASK, sealed], store=False, include=["reasoning.encrypted_content"]
+    )
+    with pytest.raises(openai.PermissionDeniedError, match="previous_response_id"):
+        client.responses.create(model="m", input=ASK, previous_response_id=own.id)
+
+    assert own.output
+    assert statuses(served, 1) == [200]
+
+
 def test_gemini_request_streams(served):
     """By the header that its clients use."""
     url = f"{served.address}/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse"

@@ -30,7 +30,7 @@ from orchestrator.schema.egress import Caller
 
 PLACEHOLDER = "gbx_placeholder_of_this_session"
 KEY = "sk-real-key-4f9a1c77d2e8b6"
-PRICE = Price(1.0, 10.0, 0.1, 1.25, max_output=1000)
+PRICE = Price(1.0, 10.0, 0.1, 1.25, max_output=1000, window=200_000)
 ANY = BoxModels(in_box="allow", allow=(("*",),))
 
 

@@ -31,6 +31,8 @@ class Amount:
 
     tokens: int = 0
     cost_usd: float | None = 0.0
+    alone: bool = False
+    """Its provider may go several rounds for it: no second one of the kind runs beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ class BoxBudget:
         self._monotonic = monotonic
         self._starts: deque[float] = deque()
         self._held = Amount()
+        self._one_alone = False
         self.spent = Spent()
 
     def admit(self) -> None:
@@ -101,6 +104,14 @@ class BoxBudget:
     async def reserve(self, amount: Amount) -> Hold:
         """Hold what a call may take; RefusedCallError where it does not fit."""
         terms = self._terms()
+        if amount.alone and self._one_alone:
+            raise RefusedCallError(
+                429,
+                "another call is under way whose size its body does not show, and those go one "
+                "after the other; try again soon",
+                rule="models.box.remote",
+                retry_after_s=_SOON_S,
+            )
         self._check_tokens(amount.tokens, terms.tokens, "models.box.tokens")
         self._check_tokens(amount.tokens, self._run.tokens, "limits.tokens")
         if amount.cost_usd is not None:
@@ -136,6 +147,8 @@ class BoxBudget:
                 await to_thread.run_sync(self._day.correct, hold.day, tokens, dollars)
 
     def _hold(self, amount: Amount, sign: int) -> None:
+        if amount.alone:
+            self._one_alone = sign > 0
         self._held = Amount(
             self._held.tokens + sign * amount.tokens,
             (self._held.cost_usd or 0.0) + sign * (amount.cost_usd or 0.0),

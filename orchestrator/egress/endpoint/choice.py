@@ -10,6 +10,7 @@ from orchestrator.egress.endpoint.routes import Route
 from orchestrator.egress.endpoint.upstream import Upstream
 from orchestrator.policy.box_models import BoxModels
 
+_ANY = "*"
 ALLOW, MAP = "models.allow", "models.box.map"
 
 
@@ -59,7 +60,10 @@ def _named(spec: str, able: Sequence[Upstream]) -> Iterable[tuple[Upstream, str]
 
 def allowed_words(able: Iterable[Upstream], terms: BoxModels) -> str:
     """Return what may be asked for, as policy writes it."""
-    lists = " and ".join(", ".join(globs) for globs in terms.allow) or "nothing"
+    narrow = [
+        ", ".join(globs) or "nothing" for globs in dict.fromkeys(terms.allow) if _ANY not in globs
+    ]
+    lists = ", and of these what matches ".join(narrow) or ("any" if terms.allow else "nothing")
     return f"allowed: {lists}; providers of this API: {', '.join(u.name for u in able)}"
 
 

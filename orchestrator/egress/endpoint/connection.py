@@ -168,7 +168,9 @@ class ClientConnection:
         except h11.RemoteProtocolError as error:
             if self._ended:
                 raise ClientGoneError from error
-            raise RefusedCallError(error.error_status_hint, f"HTTP: {error}") from error
+            # What follows the colon is the program's bytes in Python's spelling.
+            what = str(error).partition(":")[0]
+            raise RefusedCallError(error.error_status_hint, f"HTTP: {what}") from error
         except (OSError, BoxError) as error:
             raise ClientGoneError from error
         return event

@@ -14,6 +14,9 @@ from orchestrator.egress.endpoint.routes import Route, Shape
 _ASKED = frozenset(
     {
         "accept",
+        "anthropic-beta",
+        "anthropic-dangerous-direct-browser-access",
+        "anthropic-version",
         "idempotency-key",
         "openai-beta",
         "originator",
@@ -26,7 +29,7 @@ _ASKED = frozenset(
         "x-goog-api-client",
     }
 )
-_ASKED_PREFIXES = ("anthropic-", "x-codex-", "x-session-", "x-stainless-")
+_ASKED_PREFIXES = ("anthropic-client-", "x-codex-", "x-session-", "x-stainless-")
 _ANSWERED = frozenset(
     {
         "cache-control",

@@ -33,7 +33,7 @@ class ModelCall:
     reason: str = ""
     """Why it was refused."""
     changes: tuple[str, ...] = ()
-    """What was changed in the request: ``model``, ``max_tokens``, ``hosted tools``."""
+    """What was changed in the request: ``model``, ``max_tokens``, ``hosted tools``, ``store``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from orchestrator.egress.endpoint.request_body import (
     with_output,
 )
 from orchestrator.egress.endpoint.routes import Route
+from orchestrator.egress.endpoint.stored import not_kept, refuse_stored
+from orchestrator.egress.endpoint.unseen import brings_more, has_pages
 from orchestrator.egress.endpoint.upstream import Upstream
 from orchestrator.policy.box_models import BoxModels
 
@@ -62,26 +64,54 @@ def _prepared(
     changed = with_model(body, chosen.model, route)
     changes = ["model"] if chosen.model != body.model else []
     if terms.remote != "allow":
-        data = without_remote(changed.data, route)
-        if data is not changed.data:
-            changed, changes = with_data(changed, data), [*changes, "hosted tools"]
+        changed, more = _closed(changed, route)
+        changes += more
     if terms.max_tokens is not None:
         bounded = with_output(changed, terms.max_tokens, route)
         changes += ["max_tokens"] if bounded is not changed else []
         changed = bounded
     counted = route.kind != "count"
-    prompt = changed.input_estimate if counted else 0
+    alone = brings_more(changed.data, route) if counted and terms.remote == "allow" else False
+    prompt = _prompt(changed, route, chosen, price=price, unseen=alone) if counted else 0
     output = _output(changed, price) if route.kind == "generate" else 0
     return Prepared(
         chosen=chosen,
         content=changed.raw,
         price=price,
-        amount=Amount(prompt + output, price.at_most(prompt, output)),
+        amount=Amount(prompt + output, price.at_most(prompt, output), alone=alone),
         input_estimate=prompt,
         output_most=output,
         changes=tuple(changes),
         streams=changed.streams,
     )
+
+
+def _closed(body: RequestBody, route: Route) -> tuple[RequestBody, list[str]]:
+    """Return a request of which nothing lies at the provider, before or after, and what was changed."""
+    refuse_stored(body.data, route)
+    changes = []
+    data = without_remote(body.data, route)
+    if data is not body.data:
+        changes.append("hosted tools")
+    kept = not_kept(data, route)
+    if kept is not data:
+        changes.append("store")
+    return (with_data(body, kept) if changes else body), changes
+
+
+def _prompt(body: RequestBody, route: Route, chosen: Chosen, *, price: Price, unseen: bool) -> int:
+    """Return how many tokens the prompt may have; a whole window where the body does not show it."""
+    if not unseen and not has_pages(body.data, route):
+        return body.input_estimate
+    if price.window is None:
+        raise RefusedCallError(
+            403,
+            "what this call would take cannot be told from its body, and the window of "
+            f"{chosen.spec} is not known. The session's owner can set "
+            f"providers.{chosen.upstream.name}.models.{chosen.model}.context_window",
+            rule="models.box",
+        )
+    return max(body.input_estimate, price.window)
 
 
 def _output(body: RequestBody, price: Price) -> int:

@@ -7,9 +7,10 @@ request may be shown to a model. What is not known to run with the client counts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from orchestrator.egress.endpoint.blocks import blocks
 from orchestrator.egress.endpoint.refused import RefusedCallError
 from orchestrator.egress.endpoint.routes import Route
 
@@ -30,9 +31,7 @@ _GEMINI_CLIENT_RUN = frozenset(
 )
 _SWITCHES = frozenset({"plugins", "search_parameters", "web_search_options"})
 """Fields of Chat and its imitators by which a provider searches."""
-_REFUSED = frozenset({"mcp_servers", "prompt"})
-"""Servers of tools, and texts kept at the provider that may name them."""
-_FILES = ("fileData", "file_data")
+_SERVERS = "mcp_servers"
 
 
 def without_remote(data: Mapping[str, Any], route: Route) -> Mapping[str, Any]:
@@ -40,10 +39,9 @@ def without_remote(data: Mapping[str, Any], route: Route) -> Mapping[str, Any]:
 
     RefusedCallError where the provider would have to fetch what the request is about.
     """
-    for name in _REFUSED & data.keys():
-        if data[name] and not (name == "prompt" and isinstance(data[name], str)):
-            raise _fetches(name)
-    for place, block in _blocks(data, route):
+    if data.get(_SERVERS):
+        raise _fetches(_SERVERS)
+    for place, block in blocks(data, route):
         if _points_elsewhere(block):
             raise _fetches(place)
     changed = {name: value for name, value in data.items() if name not in _SWITCHES}
@@ -91,45 +89,7 @@ def _runs_here(tool: Mapping[str, Any], route: Route) -> bool:
     return route.shape == "anthropic" and kind.startswith(_CLIENT_RUN_PREFIXES)
 
 
-def _blocks(data: Mapping[str, Any], route: Route) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield every part of the conversation that may point to a file, with its place."""
-    if route.shape == "gemini":
-        instruction = data.get("systemInstruction") or data.get("system_instruction")
-        request = data.get("generateContentRequest") or data.get("generate_content_request")
-        if isinstance(request, dict):
-            yield from _blocks(request, route)
-        turns = [*_dicts(data.get("contents")), *_dicts([instruction])]
-        yield from _parts("contents", (part for t in turns for part in _dicts(t.get("parts"))))
-        return
-    for name in ("messages", "input", "system"):
-        yield from _parts(name, _dicts(data.get(name)))
-
-
-def _parts(
-    place: str, items: Iterable[Mapping[str, Any]]
-) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for item in items:
-        yield place, item
-        for inner in ("content", "output", "parts"):
-            held = item.get(inner)
-            yield from _parts(f"{place}.{inner}", _dicts([held] if _is(held) else held))
-        for inner in ("source", "functionResponse", "function_response"):
-            held = item.get(inner)
-            if _is(held):
-                yield from _parts(f"{place}.{inner}", _dicts([held]))
-
-
-def _is(value: object) -> bool:
-    return isinstance(value, dict)
-
-
-def _dicts(value: Any) -> list[Mapping[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
 def _points_elsewhere(block: Mapping[str, Any]) -> bool:
-    if any(block.get(name) for name in _FILES):
-        return True
     if block.get("type") == "url":
         return True
     return any(

@@ -12,23 +12,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
+from orchestrator.egress.endpoint.blocks import COUNTED
 from orchestrator.egress.endpoint.refused import RefusedCallError
 from orchestrator.egress.endpoint.routes import Route
+from orchestrator.egress.endpoint.unseen import pictures
 
 _LENGTHS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 """Names by which APIs bound an answer."""
 _CONFIG, _CONFIGS = "generationConfig", ("generationConfig", "generation_config")
 _GEMINI_LENGTHS = ("maxOutputTokens", "max_output_tokens")
 _GEMINI_COUNTS = ("candidateCount", "candidate_count")
-_WATCHED = frozenset({"model", "stream", "n", "background", "tools", *_LENGTHS, *_CONFIGS})
+_WATCHED = frozenset({"model", "stream", "n", "background", "tools", "store", *_LENGTHS, *_CONFIGS})
 _NAME = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,198}[\x21-\x7e])?\Z")
 _MAX_ANSWERS = 128
 _MAX_VALUES = 2_000_000
 """Commas and brackets of a body: JSON of nothing else takes fifty times its bytes in memory."""
-_BLOB_BYTES = 2048
-"""A text of so many bytes without a space is no prose."""
-_BLOB_TOKENS = 3_000
-"""A picture or a page; what it takes does not follow from its bytes."""
+_PICTURE_TOKENS = 3_000
+"""What a picture takes does not follow from its bytes."""
 _BYTES_A_TOKEN = 3
 """Prose has four and more, code about three: rather too many tokens than too few."""
 
@@ -45,12 +45,14 @@ class RequestBody:
     """Tokens of an answer that it asks for at most; None where it names no limit."""
     answers: int = 1
 
+    pictures: tuple[int, ...] = ()
+    """Bytes of each of its pictures."""
+
     @property
     def input_estimate(self) -> int:
         """Return how many tokens the prompt may have, rather too many."""
-        blobs = [len(text) for text in self.raw.split(b'"') if _is_blob(text)]
-        plain = len(self.raw) - sum(blobs)
-        return plain // _BYTES_A_TOKEN + len(blobs) * _BLOB_TOKENS
+        plain = max(len(self.raw) - sum(self.pictures), 0)
+        return plain // _BYTES_A_TOKEN + len(self.pictures) * _PICTURE_TOKENS
 
 
 def parse_body(raw: bytes, route: Route) -> RequestBody:
@@ -59,6 +61,8 @@ def parse_body(raw: bytes, route: Route) -> RequestBody:
     model = route.model or data.get("model")
     if not isinstance(model, str) or not _NAME.match(model):
         raise RefusedCallError(400, "model: expected a name of printable ASCII characters")
+    if route.model:
+        _check_models(data, route.model)
     if data.get("background"):
         raise RefusedCallError(
             400, "background: answers that nobody waits for cannot be counted; leave it out"
@@ -77,14 +81,33 @@ def parse_body(raw: bytes, route: Route) -> RequestBody:
         streams=_streams(data, route),
         output=max(output, default=None),
         answers=max(answers, default=1),
+        pictures=tuple(pictures(data, route)),
     )
 
 
 def with_model(body: RequestBody, model: str, route: Route) -> RequestBody:
     """Return the body asking for another model."""
-    if model == body.model or route.model:
-        return replace(body, model=model)
-    return _rewritten(body, {**body.data, "model": model}, model=model)
+    if model == body.model:
+        return body
+    if not route.model:
+        return _rewritten(body, {**body.data, "model": model}, model=model)
+    data = _renamed(body.data, model)
+    return replace(body, model=model) if data == body.data else _rewritten(body, data, model=model)
+
+
+def _check_models(data: Mapping[str, Any], named: str) -> None:
+    """Refuse a body that names another model than its path does."""
+    for holder in (data, *(data[name] for name in COUNTED if isinstance(data.get(name), dict))):
+        inner = holder.get("model")
+        if inner is not None and inner not in (named, f"models/{named}"):
+            raise RefusedCallError(400, f"model: expected {named!r} as in the path, or none")
+
+
+def _renamed(data: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """Return a body of Gemini's that names another model wherever it names one."""
+    found = {name: f"models/{model}" if name == "model" else value for name, value in data.items()}
+    inner = {name: data[name] for name in COUNTED if isinstance(data.get(name), dict)}
+    return found | {name: _renamed(value, model) for name, value in inner.items()}
 
 
 def with_output(body: RequestBody, most: int, route: Route) -> RequestBody:
@@ -159,10 +182,6 @@ def _decoded(raw: bytes) -> dict[str, Any]:
 
 
 _FOLDED = frozenset(name.casefold() for name in _WATCHED)
-
-
-def _is_blob(text: bytes) -> bool:
-    return len(text) >= _BLOB_BYTES and b" " not in text and b"\\" not in text
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

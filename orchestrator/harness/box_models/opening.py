@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
+import anyio
 from anyio import to_thread
 
 from orchestrator.config.paths import Paths
@@ -85,20 +86,25 @@ async def open_box_models(parts: BoxModelParts) -> AsyncIterator[OpenBoxModels]:
             monotonic=time.monotonic,
             run=parts.run,
         )
+        desk = ModelCallDesk(parts.audit, scrub=parts.scrub, observe=parts.observe)
         endpoint = ModelEndpoint(
             upstreams,
             terms=parts.terms,
             echoes=Echoes(KnownValues(keys), placeholder),
             budget=budget,
-            desk=ModelCallDesk(parts.audit, scrub=parts.scrub, observe=parts.observe),
+            desk=desk,
             clients=await stack.enter_async_context(open_clients(parts.context)),
         )
-        yield OpenBoxModels(
-            endpoint,
-            box_variables(upstreams, placeholder, port=MODEL_PORT),
-            MODEL_PORT,
-            lambda: budget.spent,
-        )
+        try:
+            yield OpenBoxModels(
+                endpoint,
+                box_variables(upstreams, placeholder, port=MODEL_PORT),
+                MODEL_PORT,
+                lambda: budget.spent,
+            )
+        finally:
+            with anyio.CancelScope(shield=True):
+                await desk.flush()
 
 
 def _keys(upstreams: tuple[Upstream, ...]) -> dict[str, str]:

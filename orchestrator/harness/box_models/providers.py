@@ -7,7 +7,7 @@ for what nobody may ask.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.config.providers import ProviderSettings
 from orchestrator.credentials.secret import Secret
@@ -120,5 +120,5 @@ def price_of(target: Target, key: Secret | None) -> Price:
         window=info.context_window,
     )
     if key is None and not target.key_required and not price.known:
-        return Price(FREE.input, FREE.output, max_output=info.max_output)
+        return replace(FREE, max_output=info.max_output, window=info.context_window)
     return price

@@ -1,6 +1,7 @@
 """The desk of the model endpoint: each call in the audit before it leaves, and its end; an event.
 
-Refusals that repeat are counted: a program in a loop must not fill the host's disk.
+Refusals that repeat are counted: a program in a loop must not fill the host's disk. The last count
+of each kind is written when the session ends.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ EACH_ALIKE = 3
 MOST_KINDS = 2000
 """Refusals that are told apart by rule and name; the rest are counted together."""
 OTHERS = ("", "")
+OTHER_NAMES = {"rule": "several", "asked": "(other names)"}
+"""What their record has in the place of one name."""
 
 Scrub = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
@@ -44,6 +47,8 @@ class ModelCallDesk:
         self._scrub = scrub
         self._observe = observe
         self._refused: Counter[tuple[str, str]] = Counter()
+        self._unwritten: dict[tuple[str, str], Mapping[str, Any]] = {}
+        """The last refusal of a kind, where none after the written ones has a record."""
         self._failed = False
 
     async def begin(self, call: ModelCall) -> None:
@@ -53,14 +58,16 @@ class ModelCallDesk:
         """
         body = self._scrub(called_body(call))
         if call.effect == "deny":
-            kind = (call.rule, call.asked)
+            kind = (call.rule, call.asked or call.path)
             if kind not in self._refused and len(self._refused) >= MOST_KINDS:
                 kind = OTHERS
             self._refused[kind] += 1
             count = self._refused[kind]
+            body = {**body, "count": count, **(OTHER_NAMES if kind == OTHERS else {})}
             if count > EACH_ALIKE and str(count).strip("0") != "1":
+                self._unwritten[kind] = body
                 return
-            body = {**body, "count": count}
+            self._unwritten.pop(kind, None)
         self._audit.append_soon("model_call_in_box", body)
         if call.effect == "deny":
             self._tell(call, CallOutcome(None))
@@ -71,10 +78,22 @@ class ModelCallDesk:
             ended = ended_body(call, outcome)
             await to_thread.run_sync(self._audit.append, "model_call_in_box_end", ended)
         except AuditError as error:
-            if not self._failed:
-                self._failed = True
-                self._observe(ErrorRaised("audit", error.message, error.hint))
+            self._lost(error)
         self._tell(call, outcome)
+
+    async def flush(self) -> None:
+        """Record how often each kind was refused, where the records so far tell too few."""
+        try:
+            while self._unwritten:
+                body = self._unwritten.popitem()[1]
+                await to_thread.run_sync(self._audit.append, "model_call_in_box", body)
+        except AuditError as error:
+            self._lost(error)
+
+    def _lost(self, error: AuditError) -> None:
+        if not self._failed:
+            self._failed = True
+            self._observe(ErrorRaised("audit", error.message, error.hint))
 
     def _tell(self, call: ModelCall, outcome: CallOutcome) -> None:
         told = self._scrub({"path": call.path, "asked": call.asked, "reason": call.reason})

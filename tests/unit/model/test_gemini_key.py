@@ -42,7 +42,7 @@ def test_server_that_is_not_there_is_told() -> None:
     assert caught.value.kind == "network"
 
 
-def test_answer_without_a_list_is_no_model() -> None:
-    """The key worked, and may use nothing."""
-    with serving(Reply(body=[1])) as server:
-        assert anyio.run(count_models, target_of("gemini", server.address), KEY) == 0
+def test_answer_without_a_list_says_nothing_of_the_key() -> None:
+    """Any web server answers 200."""
+    with serving(Reply(body=[1])) as server, pytest.raises(ModelError, match=r"got '\[1\]'"):
+        anyio.run(count_models, target_of("gemini", server.address), KEY)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import anyio
 import pytest
 
@@ -41,6 +43,16 @@ def test_key_is_tried_with_one_get(api: ApiKind) -> None:
         (asked,) = server.asked
     assert asked.method == "GET"
     assert asked.path.startswith("/v1/models")
+
+
+@pytest.mark.parametrize("api", ["anthropic", "openai-chat", "openai-responses"])
+@pytest.mark.parametrize("body", [{"ok": True}, b"<html>hello</html>", {"data": "x"}, [1], b""])
+def test_answer_of_another_kind_says_nothing_of_the_key(api: ApiKind, body: Any) -> None:
+    """Any web server answers 200; what it said is told."""
+    with serving(Reply(body=body)) as server, pytest.raises(ModelError) as caught:
+        anyio.run(check_key, target_of(api, server.address), KEY)
+    assert "expected a list of models" in caught.value.message
+    assert "whether the key works is not known" in caught.value.hint
 
 
 def test_gemini_is_for_the_box_alone() -> None:

@@ -146,3 +146,23 @@ def test_day_that_cannot_be_counted_refuses_and_holds_nothing(tmp_path):
         return errors
 
     assert [error.status for error in anyio.run(run)] == [403, 403]
+
+
+def test_calls_of_unseen_size_go_one_after_the_other(tmp_path):
+    """However much is left; others go beside them, and the next may once the first is over."""
+
+    async def run():
+        account = budget(tmp_path, tokens=1000)
+        unseen = Amount(10, 0.0, alone=True)
+        first = await account.reserve(unseen)
+        await account.settle(await account.reserve(Amount(10)), Usage(1), 0.0)
+        with pytest.raises(RefusedCallError) as caught:
+            await account.reserve(unseen)
+        await account.settle(first, Usage(1), 0.0)
+        await account.settle(await account.reserve(unseen), Usage(1), 0.0)
+        return caught.value
+
+    refused = anyio.run(run)
+
+    assert (refused.status, refused.rule) == (429, "models.box.remote")
+    assert refused.retry_after_s

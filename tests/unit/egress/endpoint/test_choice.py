@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.egress.endpoint.choice import choose
+from orchestrator.egress.endpoint.choice import allowed_words, choose
 from orchestrator.egress.endpoint.refused import RefusedCallError
 from orchestrator.egress.endpoint.routes import find_route
 from orchestrator.policy.box_models import BoxModels
@@ -67,6 +67,23 @@ def test_refusal_says_what_may_be_asked_for():
     assert caught.value.status == 403
     assert "allowed: one/big, two/*-mini; providers of this API: one, two" in caught.value.message
     assert "models.box.map" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("lists", "words"),
+    [
+        ((("*",), ("one/big",)), "allowed: one/big;"),
+        ((("one/*",), ("one/big",)), "allowed: one/*, and of these what matches one/big;"),
+        ((("one/*",), ("one/*",)), "allowed: one/*;"),
+        (((),), "allowed: nothing;"),
+        ((), "allowed: nothing;"),
+    ],
+)
+def test_lists_that_allow_everything_are_not_named(lists, words):
+    """They narrow nothing."""
+    terms = BoxModels(in_box="allow", allow=lists)
+
+    assert allowed_words([ONE], terms).startswith(words)
 
 
 def test_one_api_is_not_translated_into_another():

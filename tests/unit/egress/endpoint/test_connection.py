@@ -153,3 +153,23 @@ def test_end_of_the_client_is_noticed_while_an_answer_is_under_way():
         return scope.cancelled_caught, head.path
 
     assert talk(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", act)[0] == (True, "/next")
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b"GET / HTTP/1.1\r\nHost: x\r\na b: c\r\n\r\n", "HTTP: illegal header line"),
+        (b"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP: illegal request line"),
+    ],
+)
+def test_broken_request_is_told_in_plain_words(raw, words):
+    """No bytes of the program in Python's spelling."""
+
+    async def act(connection, _there):
+        with pytest.raises(RefusedCallError) as caught:
+            await connection.next_head()
+        return caught.value
+
+    refused, _ = talk(raw, act)
+
+    assert (refused.status, refused.message) == (400, words)

@@ -20,6 +20,8 @@ def test_credentials_and_the_paying_account_do_not_pass():
         ("x-api-key", "placeholder"),
         ("cookie", "a=b"),
         ("openai-organization", "org"),
+        ("anthropic-workspace-id", "w"),
+        ("anthropic-beta", "b"),
         ("x-goog-user-project", "p"),
         ("x-forwarded-for", "1.2.3.4"),
         ("transfer-encoding", "chunked"),
@@ -29,6 +31,7 @@ def test_credentials_and_the_paying_account_do_not_pass():
     )
 
     assert sent == {
+        "anthropic-beta": "b",
         "x-stainless-lang": "python",
         "openai-beta": "responses=v1",
         "accept-encoding": "identity",

@@ -76,6 +76,51 @@ def test_refusal_knows_what_was_asked_for():
     assert caught.value.asked == "m"
 
 
+def test_nothing_is_kept_at_the_provider_and_the_record_says_so():
+    """Neither taken from its store nor left there; bytes of a client that does so stay as they are."""
+    responses = find_route("POST", "/v1/responses", {})
+    one = provider("one", "http://x", "openai-responses")
+    rules = BoxModels(in_box="allow", allow=(("*",),))
+
+    def made(raw):
+        return prepare(raw, responses, [one], terms=rules)
+
+    found = made(b'{"model": "m", "input": "x"}')
+    assert json.loads(found.content)["store"] is False
+    assert found.changes == ("store",)
+    raw = b'{"model":"m", "store":false, "include":["reasoning.encrypted_content"], "input":"x"}'
+    assert (made(raw).content, made(raw).changes) == (raw, ())
+    with pytest.raises(RefusedCallError, match="previous_response_id"):
+        made(b'{"model": "m", "previous_response_id": "resp_1"}')
+
+
+@pytest.mark.parametrize(
+    ("data", "alone"),
+    [
+        ({"tools": [{"type": "web_search"}]}, True),
+        ({"messages": [{"content": [{"type": "file", "file": {"file_id": "f"}}]}]}, True),
+        ({"messages": [{"content": [{"type": "file", "file": {"file_data": "JVBE"}}]}]}, False),
+    ],
+)
+def test_call_whose_body_does_not_show_its_size_holds_a_whole_window(data, alone):
+    """What the provider adds is billed; several rounds of it go one call after the other."""
+    found = ready({"model": "m", "max_tokens": 10} | data, remote="allow")
+
+    assert found.amount.tokens == 200_000 + 10
+    assert found.amount.alone is alone
+    assert not ready({"model": "m"}, remote="allow").amount.alone
+
+
+def test_call_of_unknown_size_and_window_is_refused():
+    """There is nothing to hold."""
+    unknown = provider("p", "http://x", "anthropic", price=lambda _: Price(1, 1))
+    rules = BoxModels(in_box="allow", allow=(("*",),), remote="allow")
+    raw = b'{"model": "m", "container": "c"}'
+
+    with pytest.raises(RefusedCallError, match=r"providers\.p\.models\.m\.context_window"):
+        prepare(raw, find_route("POST", "/v1/messages", {}), [unknown], terms=rules)
+
+
 def test_addresses_pass_where_policy_lets_the_provider_fetch():
     """The switch is the owner's."""
     data = {"model": "m", "tools": [{"type": "web_search"}]}

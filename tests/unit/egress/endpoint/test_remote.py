@@ -122,14 +122,7 @@ def test_request_with_the_providers_tools_alone_goes_without_tools():
         ("responses", {"input": [{"content": [{"type": "input_file", "file_url": OUT}]}]}),
         ("responses", {"input": [{"output": {"image_url": OUT}}]}),
         ("responses", {"input": [{"output": [{"type": "input_image", "image_url": OUT}]}]}),
-        ("responses", {"prompt": {"id": "kept"}}),
-        ("gemini", {"contents": [{"parts": [{"fileData": {"fileUri": OUT}}]}]}),
-        ("gemini", {"contents": [{"parts": [{"file_data": {"file_uri": OUT}}]}]}),
-        ("gemini", {"system_instruction": {"parts": [{"fileData": {"fileUri": OUT}}]}}),
-        (
-            "gemini",
-            {"generateContentRequest": {"contents": [{"parts": [{"fileData": {"fileUri": OUT}}]}]}},
-        ),
+        ("responses", {"input": {"content": {"type": "input_image", "image_url": OUT}}}),
     ],
 )
 def test_content_that_lies_elsewhere_is_refused(api, data):

@@ -30,7 +30,7 @@ def parse(data, route=CHAT):
         ({"model": "m", "stream": True, "max_tokens": 5, "n": 3}, CHAT, ("m", True, 5, 3)),
         ({"model": "m", "max_tokens": 5, "max_completion_tokens": 9}, CHAT, ("m", False, 9, 1)),
         ({"model": "m", "max_output_tokens": 7}, RESPONSES, ("m", False, 7, 1)),
-        ({"model": "x"}, GEMINI, ("g", True, None, 1)),
+        ({"model": "models/g"}, GEMINI, ("g", True, None, 1)),
         (
             {"generationConfig": {"maxOutputTokens": 4, "candidateCount": 2}},
             GEMINI,
@@ -138,7 +138,38 @@ def test_model_is_replaced_in_the_body_or_left_to_the_path():
 def test_prompt_is_estimated_rather_too_long_but_not_by_its_pictures():
     """A picture's bytes say nothing of its tokens."""
     text = parse({"model": "m", "x": "word " * 3000})
-    picture = parse({"model": "m", "x": "A" * 4_000_000})
+    image = {"image_url": {"url": "data:image/png;base64," + "A" * 4_000_000}}
+    picture = parse({"model": "m", "messages": [{"content": [image]}]})
+    solid = parse({"model": "m", "messages": [{"content": "A;" * 2_000_000}]})
 
     assert 3000 < text.input_estimate < 6000
     assert picture.input_estimate < 4000
+    assert solid.input_estimate > 1_000_000
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"model": "other"},
+        {"model": "models/other"},
+        {"model": ["g"]},
+        {"generateContentRequest": {"model": "models/other"}},
+        {"generate_content_request": {"model": "models/other"}},
+    ],
+)
+def test_body_may_not_name_another_model_than_its_path(data):
+    """Whichever of the two a server goes by, policy has judged it."""
+    with pytest.raises(RefusedCallError, match="as in the path"):
+        parse(data, GEMINI)
+
+
+def test_model_in_body_and_path_is_replaced_in_both():
+    """A model that stands for another does so everywhere."""
+    body = parse({"model": "models/g", "generateContentRequest": {"model": "models/g"}}, GEMINI)
+
+    assert json.loads(with_model(body, "h", GEMINI).raw) == {
+        "model": "models/h",
+        "generateContentRequest": {"model": "models/h"},
+    }
+    plain = parse({"contents": []}, GEMINI)
+    assert with_model(plain, "h", GEMINI).raw is plain.raw

@@ -4,6 +4,7 @@ import json
 
 import anyio
 import httpx2
+import pytest
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.providers import ProviderSettings
@@ -100,3 +101,22 @@ def test_without_any_provider_the_person_is_told(tmp_path):
 
     assert anyio.run(run) == {}
     assert "no provider that policy allows has a key" in heard["notes"][-1]
+
+
+def test_last_count_of_refusals_is_in_the_records_when_the_endpoint_is_down(tmp_path):
+    """However the session ends."""
+    heard = told()
+    asked = b"GET /v1/models HTTP/1.1\r\nHost: x\r\nx-api-key: other\r\n\r\n"
+
+    async def run():
+        async with open_box_models(parts(tmp_path, "http://127.0.0.1:1", {}, heard)) as models:
+            here, there = stream_pair()
+            await there.send(asked * 37, last=True)
+            await models.endpoint.serve(here, None)
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        anyio.run(run)
+
+    counts = [body["count"] for _, body in heard["chain"].records]
+    assert counts == [1, 2, 3, 10, 37]

@@ -6,6 +6,7 @@ import pytest
 from orchestrator.egress.endpoint.model_call import CallOutcome, ModelCall
 from orchestrator.errors import AuditUnavailable
 from orchestrator.harness.box_models.records import MOST_KINDS, ModelCallDesk
+from orchestrator.harness.box_models.summary import summarise_models
 from orchestrator.schema.egress import Caller
 from orchestrator.schema.event import ErrorRaised, ModelCallInBox
 from orchestrator.schema.ids import digest_of
@@ -92,6 +93,59 @@ def test_refusals_that_repeat_are_counted():
     assert "sk-1" not in str(scene.chain.records)
 
 
+def test_last_count_is_written_at_the_end():
+    """Once, for each kind that was refused more often than the records tell."""
+
+    async def run():
+        scene = Scene()
+        for name, times in (("a", 57), ("b", 10), ("c", 2)):
+            refused = ModelCall(1, "POST", "/x", 0, None, None, asked=name, effect="deny", rule="r")
+            for _ in range(times):
+                await scene.desk.begin(refused)
+        await scene.desk.flush()
+        await scene.desk.flush()
+        return scene
+
+    records = anyio.run(run).chain.records
+    last = {body["asked"]: body["count"] for _, body in records}
+    assert last == {"a": 57, "b": 10, "c": 2}
+    assert len(records) == 5 + 4 + 2
+    rows = summarise_models({"type": kind, "body": body} for kind, body in records)
+    assert {row.model: row.count for row in rows} == last
+
+
+def test_paths_without_a_model_are_counted_apart():
+    """A wrong key says no name of a model."""
+
+    async def run():
+        scene = Scene()
+        for path in ("/a", "/b"):
+            refused = ModelCall(1, "POST", path, 0, None, None, effect="deny", rule="session-key")
+            for _ in range(5):
+                await scene.desk.begin(refused)
+        await scene.desk.flush()
+        return scene
+
+    records = anyio.run(run).chain.records
+    rows = summarise_models({"type": kind, "body": body} for kind, body in records)
+    assert {row.model: row.count for row in rows} == {"/a": 5, "/b": 5}
+
+
+def test_last_counts_that_cannot_be_written_are_told():
+    """The session ends all the same."""
+
+    async def run():
+        scene = Scene()
+        refused = ModelCall(1, "POST", "/x", 0, None, None, effect="deny", rule="r")
+        for _ in range(5):
+            await scene.desk.begin(refused)
+        scene.chain.broken = True
+        await scene.desk.flush()
+        return scene
+
+    assert isinstance(anyio.run(run).events[-1], ErrorRaised)
+
+
 def test_names_without_end_are_counted_together():
     """A program that makes up names fills neither disk nor memory."""
 
@@ -106,6 +160,7 @@ def test_names_without_end_are_counted_together():
     scene = anyio.run(run)
     assert len(scene.chain.records) == MOST_KINDS + 5
     assert len(scene.desk._refused) == MOST_KINDS + 1
+    assert scene.chain.records[-1][1]["asked"] == "(other names)"
 
 
 def test_without_a_record_no_call_begins_and_a_lost_end_is_told():
