@@ -181,6 +181,9 @@ def _warning_line(event: Event) -> str:
 def _refused_line(event: Egress) -> str:
     place = f"{event.scheme}://{event.host}:{event.port}{event.path}"
     what = f"look up {event.host}" if event.port == 0 else f"{event.method or 'connect'} {place}"
+    if event.host.startswith("("):
+        # No host's name: what was sent names none that can be read.
+        what = "a request that cannot be read"
     return f"  network: refused {what[:SHOWN_WORDS]} ({event.rule}): {event.reason}"
 
 

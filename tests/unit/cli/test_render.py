@@ -276,6 +276,8 @@ def test_refused_request_is_told_with_its_rule():
     )
     assert "refused connect https://evil.example:443 (" in shown(out("deny", method=None, path=""))
     assert "refused look up evil.example (" in shown(out("deny", port=0, method=None, path=""))
+    unreadable = out("deny", host="(unreadable)", port=0, method=None, path="")
+    assert "refused a request that cannot be read (" in shown(unreadable)
 
 
 def test_request_that_was_let_out_is_not_told():
