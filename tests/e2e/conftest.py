@@ -4,6 +4,7 @@ import pytest
 
 from orchestrator.engine.client import connect
 from orchestrator.engine.images import ensure_sandbox_image
+from tests.support.terminals import Seat
 from tests.support.workspaces import drop_homes
 from tests.support.world import World
 
@@ -29,3 +30,17 @@ def world(tmp_path):
         assert dropped.code == 0, dropped.err
     swept = made.run("gc")
     assert swept.code == 0, swept.err
+
+
+@pytest.fixture
+def sit(world):
+    """Seat people at terminals, and get them up again."""
+    seats = []
+
+    def down(*arguments, **options):
+        seats.append(Seat(world, *arguments, **options))
+        return seats[-1]
+
+    yield down
+    for seat in seats:
+        seat.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.terminals import Seat, strange
+from tests.support.terminals import strange
 from tests.support.world import GLOVEBOX, bash, call
 
 pytestmark = pytest.mark.docker
@@ -19,24 +19,6 @@ printf '\033[6n\033[c\033[>c\033[21t'; printf '\033[?1000h\033[?2004h'; printf '
 printf '\033_Ga=T,f=24,s=1,v=1;AAAA\033\\'; printf '\033]8;;http://x\033\\link\033]8;;\033\\'
 printf '\xe2\x80\xaebidi'; printf '\x9b31m'; echo; echo all-said
 """
-
-
-@pytest.fixture
-def sit(world):
-    seats = []
-
-    def down(*arguments, **options):
-        seats.append(Seat(world, *arguments, **options))
-        return seats[-1]
-
-    yield down
-    for seat in seats:
-        seat.close()
-
-
-def records(world, *kinds):
-    lines = (world.state / "audit" / f"{world.session()}.jsonl").read_text().splitlines()
-    return [line["body"] for line in map(json.loads, lines) if line["type"] in kinds]
 
 
 def test_shell_keeps_changes_and_asks(world, sit):
@@ -52,7 +34,7 @@ def test_shell_keeps_changes_and_asks(world, sit):
 
     assert seat.ended() == 0
     assert (world.project / "new.txt").read_text() == "made\n"
-    [start], [end] = records(world, "terminal_start"), records(world, "terminal_end")
+    [start], [end] = world.records("terminal_start"), world.records("terminal_end")
     assert start["who"]["via"] == "shell"
     assert end["exit_code"] == 3
     cast = [json.loads(line) for line in Path(start["recording"]).read_text().splitlines()]
@@ -139,8 +121,8 @@ def test_attach_joins_a_running_session(world, sit):
     assert process.returncode == 0
     [changed] = [event["changed"] for event in events if event["type"] == "workspace"]
     assert {"from-agent", "from-person"} <= {row["path"] for row in changed}
-    assert [body["who"]["via"] for body in records(world, "terminal_start")] == ["attach"] * 2
-    assert len(records(world, "terminal_end")) == 2
+    assert [body["who"]["via"] for body in world.records("terminal_start")] == ["attach"] * 2
+    assert len(world.records("terminal_end")) == 2
 
 
 def test_processes_that_an_agent_keeps_are_listed(world):

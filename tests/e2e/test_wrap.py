@@ -1,34 +1,14 @@
 """Programs that work in a box, from the outside: pipes, terminals, exit codes, records."""
 
-import json
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.terminals import Seat
 from tests.support.world import GLOVEBOX
 
 pytestmark = pytest.mark.docker
-
-
-@pytest.fixture
-def sit(world):
-    seats = []
-
-    def down(*arguments, **options):
-        seats.append(Seat(world, *arguments, **options))
-        return seats[-1]
-
-    yield down
-    for seat in seats:
-        seat.close()
-
-
-def records(world, *kinds):
-    lines = (world.state / "audit" / f"{world.session()}.jsonl").read_text().splitlines()
-    return [line["body"] for line in map(json.loads, lines) if line["type"] in kinds]
 
 
 def piped(world, *words, data=b""):
@@ -52,13 +32,13 @@ def test_script_gets_the_programs_own_bytes_and_code(world):
     assert b"\xff" in ended.stderr
     assert not (world.project / "new.txt").exists()
     assert world.run("diff", world.session()).out.count("new.txt") > 0
-    [intent], [outcome] = records(world, "intent"), records(world, "outcome")
+    [intent], [outcome] = world.records("intent"), world.records("outcome")
     assert intent["argv"] == ["sh", "-c", script]
     assert (intent["tool"], outcome["tool"]) == ("wrap", "wrap")
     assert outcome["facts"]["exit_code"] == 7
     assert outcome["facts"]["stdin"]["bytes"] == len(b"in\0put\xfe")
     assert "cat" in {program["argv"][0] for program in outcome["programs"]}
-    [end] = records(world, "session_end")
+    [end] = world.records("session_end")
     assert (end["status"], end["exit_code"], end["changed"]) == ("failed", 7, 1)
     verified = world.run("audit", "verify", world.session(), "--require-closed")
     assert verified.code == 0, verified.err
@@ -105,9 +85,9 @@ def test_program_that_policy_refuses_does_not_start(world, policy, words, told):
 
     assert ended.code == 1
     assert told in ended.err
-    assert len(records(world, "refused")) == 1
-    assert records(world, "intent", "outcome") == []
-    assert records(world, "session_end")[0]["status"] == "failed"
+    assert len(world.records("refused")) == 1
+    assert world.records("intent", "outcome") == []
+    assert world.records("session_end")[0]["status"] == "failed"
 
 
 def test_hidden_push_is_seen_and_may_end_it(world):
@@ -147,8 +127,8 @@ def test_signal_ends_it_in_order(world, number, code):
 
     assert process.returncode == code
     assert "asked" in world.run("diff", world.session()).out
-    assert records(world, "session_end")[0]["status"] == "interrupted"
-    assert records(world, "outcome")[0]["facts"]["reason"] == "cancelled"
+    assert world.records("session_end")[0]["status"] == "interrupted"
+    assert world.records("outcome")[0]["facts"]["reason"] == "cancelled"
 
 
 def test_session_can_be_taken_up_and_rewound(world):
@@ -163,7 +143,7 @@ def test_session_can_be_taken_up_and_rewound(world):
     assert [line.split()[0] for line in listed.out.splitlines()] == ["0", "1", "2"]
     assert back.code == 0, back.err
     assert third.out == "one\n", third.err
-    assert len(records(world, "session_start")) == 3
+    assert len(world.records("session_start")) == 3
 
 
 def test_terminal_is_the_programs_and_its_changes_are_asked_about(world, sit):
@@ -178,7 +158,7 @@ def test_terminal_is_the_programs_and_its_changes_are_asked_about(world, sit):
 
     assert seat.ended() == 5
     assert (world.project / "caught").read_text() == "caught\n"
-    [start], [end] = records(world, "terminal_start"), records(world, "terminal_end")
+    [start], [end] = world.records("terminal_start"), world.records("terminal_end")
     assert (start["who"]["via"], end["exit_code"]) == ("wrap", 5)
     cast = Path(start["recording"]).read_text()
     assert "20 70" in cast
@@ -191,7 +171,7 @@ def test_leaving_the_terminal_ends_the_program(world, sit):
     seat.type("\x1d")
 
     assert seat.ended() == 130
-    assert records(world, "session_end")[0]["status"] == "interrupted"
+    assert world.records("session_end")[0]["status"] == "interrupted"
 
 
 ASKING = """#!/bin/bash
@@ -219,9 +199,9 @@ def test_question_takes_the_screen_and_gives_it_back(world, sit):
     seat.type("n\r")
 
     assert seat.ended() == 0
-    [call] = records(world, "client_call")
+    [call] = world.records("client_call")
     assert (call["allowed"], call["answer"]["by"]) == (True, "terminal")
-    [end] = records(world, "terminal_end")
+    [end] = world.records("terminal_end")
     assert end["bytes_typed"] == len("typed\r")
 
 
@@ -239,4 +219,4 @@ def test_no_is_the_answer_of_a_person_who_leaves_the_question(world, sit):
     seat.type("n\r")
 
     assert seat.ended() == 130
-    assert records(world, "client_call")[0]["allowed"] is False
+    assert world.records("client_call")[0]["allowed"] is False

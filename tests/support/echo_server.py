@@ -7,14 +7,14 @@ import gzip
 import hashlib
 import json
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import quote
 
 from tests.support.http_body import body_of
+from tests.support.https_server import https_server
 
 
 @dataclass
@@ -34,18 +34,8 @@ def echo_server(context: ssl.SSLContext) -> Iterator[EchoServer]:
     """Serve over TLS on loopback; the path says in which way."""
     served = EchoServer(0)
     handler = type("Handler", (_Handler,), {"served": served})
-    http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    http.socket = context.wrap_socket(http.socket, server_side=True)
-    http.daemon_threads = True
-    served.port = http.server_port
-    thread = threading.Thread(target=http.serve_forever, args=(0.02,))
-    thread.start()
-    try:
+    with https_server(handler, context) as served.port:
         yield served
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import ssl
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 from orchestrator.egress.inject.head import basic_pair
 from tests.support.http_body import body_of
+from tests.support.https_server import https_server
 
 
 @dataclass
@@ -60,18 +60,8 @@ def git_server(
     """Serve the folder's repositories over TLS."""
     served = GitServer(folder, user, password)
     handler = type("Handler", (_Handler,), {"served": served})
-    http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    http.socket = context.wrap_socket(http.socket, server_side=True)
-    http.daemon_threads = True
-    served.port = http.server_port
-    thread = threading.Thread(target=http.serve_forever, args=(0.02,))
-    thread.start()
-    try:
+    with https_server(handler, context) as served.port:
         yield served
-    finally:
-        http.shutdown()
-        thread.join()
-        http.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -89,6 +89,11 @@ class World:
     def session(self):
         return max(self.state.glob("audit/*.jsonl"), key=lambda path: path.stat().st_mtime_ns).stem
 
+    def records(self, *kinds):
+        """The bodies of the newest session's audit records of these kinds."""
+        lines = (self.state / "audit" / f"{self.session()}.jsonl").read_text().splitlines()
+        return [line["body"] for line in map(json.loads, lines) if line["type"] in kinds]
+
 
 def bash(command, **more):
     """One scripted turn that runs a command."""
