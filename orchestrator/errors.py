@@ -18,6 +18,9 @@
     ├── ApprovalError             1   a question cannot be answered, or not any more
     ├── SessionError              1   a session file cannot be used
     │   └── SessionBusy           1   another process holds the session
+    ├── ContextError              1   a conversation cannot be made to fit its model
+    ├── SkillError                1   a skill cannot be read or used
+    ├── PromptError               1   a prompt or template cannot be put together
     └── ScriptError               1   a scripted model's script does not fit the run
 
 A message gives place, expected, got; ``hint`` gives the next step. Neither holds a secret.
@@ -137,6 +140,18 @@ class SessionError(GloveboxError):
 
 class SessionBusy(SessionError):  # noqa: N818 - reads as what it is
     """Raised when another live process holds the session."""
+
+
+class ContextError(GloveboxError):
+    """Raised when a conversation cannot be made to fit its model; nothing was sent."""
+
+
+class SkillError(GloveboxError):
+    """Raised when a skill cannot be read or used."""
+
+
+class PromptError(GloveboxError):
+    """Raised when a prompt or a template cannot be put together."""
 
 
 class ScriptError(GloveboxError):

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
+from orchestrator.context.speech import Speech
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.harness.box_spec import WORKDIR, run_limits
@@ -28,7 +29,7 @@ from orchestrator.harness.history import KeepingRunner, TurnHistory
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.record import Record
 from orchestrator.harness.room import Room
-from orchestrator.loop.agent_loop import AgentLoop, Speech, ToolRunner
+from orchestrator.loop.agent_loop import AgentLoop, ToolRunner
 from orchestrator.model.client import ModelClient
 from orchestrator.model.factory import open_model
 from orchestrator.policy.effective import EffectivePolicy

@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 import anyio
 import rfc8785
 
+from orchestrator.context.speech import Speech
 from orchestrator.dispatch.dispatcher import PartialBatchError
 from orchestrator.dispatch.judge import NeedsApprovalError
 from orchestrator.dispatch.output import OutputFilter
@@ -40,7 +41,6 @@ from orchestrator.schema.message import (
     Message,
     Text,
     ToolCall,
-    ToolDefinition,
     ToolMessage,
     ToolResult,
     Usage,
@@ -107,14 +107,6 @@ class RunResult:
     cost_usd: float | None
     limit: Reached | None = None
     waiting_for: NeedsApprovalError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Speech:
-    """What every request of a run carries besides the conversation."""
-
-    system: str
-    tools: tuple[ToolDefinition, ...]
 
 
 class AgentLoop:

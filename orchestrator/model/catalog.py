@@ -6,7 +6,7 @@ import ipaddress
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -202,7 +202,9 @@ def _info(
     chosen = [new if new is not None else old for new, old in zip(wanted, prices, strict=True)]
     window = settings.context_window or row.get("window", known.window)
     output = settings.max_output or row.get("output", known.output)
-    return ModelInfo(*id_, window, min(output, window), *chosen)
+    names = ("input_price", "output_price", "cache_read_price", "cache_write_price")
+    priced = dict(zip(names, chosen, strict=True))
+    return replace(ModelInfo(*id_, window, min(output, window)), **priced)
 
 
 @cache

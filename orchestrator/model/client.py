@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from orchestrator.schema.message import AssistantMessage, Message, ToolDefinition
+from orchestrator.schema.thinking import ThinkingLevel
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,10 @@ class ModelInfo:
     output_price: float | None = None
     cache_read_price: float | None = None
     cache_write_price: float | None = None
+    images: bool = True
+    """It sees pictures."""
+    thinking: tuple[ThinkingLevel, ...] = ()
+    """Levels that it can be asked for, from least to most; empty where it cannot be asked."""
 
     @property
     def id(self) -> str:
@@ -37,6 +42,10 @@ class Prompt:
     tools: tuple[ToolDefinition, ...] = ()
     purpose: Literal["turn", "conclusion", "summary"] = "turn"
     """A conclusion or summary is asked for without tools."""
+    thinking: ThinkingLevel | None = None
+    """None leaves the model its own default."""
+    cache_key: str = ""
+    """The same for all requests that share a beginning: the session's id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,8 +100,8 @@ def _is_deeper(value: object, depth: int) -> bool:
 
 def _encode_part(part: Text | Image | Thinking | ToolCall) -> dict[str, Any]:
     match part:
-        case Text(text):
-            return {"type": "text", "text": text}
+        case Text(text, signature):
+            return {"type": "text", "text": text} | _marked(signature)
         case Image(media_type, data):
             return {"type": "image", "media_type": media_type, "data": data}
         case Thinking(text, provider, signature):
@@ -111,21 +111,27 @@ def _encode_part(part: Text | Image | Thinking | ToolCall) -> dict[str, Any]:
                 "provider": provider,
                 "signature": signature,
             }
-        case ToolCall(call_id, name, raw_arguments, _):
-            return {"type": "tool_call", "id": call_id, "name": name, "arguments": raw_arguments}
+        case ToolCall(call_id, name, raw_arguments, _, signature):
+            shape = {"type": "tool_call", "id": call_id, "name": name, "arguments": raw_arguments}
+            return shape | _marked(signature)
+
+
+def _marked(signature: str | None) -> dict[str, Any]:
+    return {} if signature is None else {"signature": signature}
 
 
 def _decode_part(data: Mapping[str, Any]) -> Text | Image | Thinking | ToolCall:
     match data["type"]:
         case "text":
-            return Text(data["text"])
+            return Text(data["text"], data.get("signature"))
         case "image":
             return Image(data["media_type"], data["data"])
         case "thinking":
             return Thinking(data["text"], data["provider"], data.get("signature"))
         case "tool_call":
             raw = data["arguments"]
-            return ToolCall(CallId(data["id"]), data["name"], raw, parse_arguments(raw))
+            call_id, signature = CallId(data["id"]), data.get("signature")
+            return ToolCall(call_id, data["name"], raw, parse_arguments(raw), signature)
         case other:
             raise ValueError(f"message part: unknown type {other!r}")
 

@@ -12,7 +12,8 @@ from typing import Any, Literal, TypeAlias
 
 from orchestrator.schema.ids import CallId
 
-StopReason = Literal["end_turn", "tool_use", "max_tokens", "refusal", "aborted"]
+StopReason = Literal["end_turn", "tool_use", "max_tokens", "refusal", "pause", "aborted"]
+"""``pause``: the provider stopped for its own reasons and goes on when it is sent the same again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class Text:
     """Plain text; never empty in a stored message."""
 
     text: str
+    signature: str | None = None
+    """Its provider's opaque mark, sent back unchanged to the model that gave it (Gemini)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,8 @@ class ToolCall:
     """JSON text exactly as the model sent it; may be cut or malformed."""
     arguments: Mapping[str, Any] | None = None
     """The parsed object; None when ``raw_arguments`` is no JSON object."""
+    signature: str | None = None
+    """Its provider's opaque mark, sent back unchanged to the model that gave it (Gemini)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orchestrator.context.speech import Speech
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.harness.transcript import StoredTranscript
-from orchestrator.loop.agent_loop import AgentLoop, Speech, ToolRunner
+from orchestrator.loop.agent_loop import AgentLoop, ToolRunner
 from orchestrator.loop.limits import Limits
 from orchestrator.loop.progress import Beside, nothing_beside
 from orchestrator.model.client import Delta, ModelInfo, OnDelta, Prompt
