@@ -15,7 +15,10 @@ from orchestrator.engine.home_volumes import list_homes
 from orchestrator.engine.volumes import remove_volume
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.session import Session, open_session
-from orchestrator.schema.event import Event, Observer
+from orchestrator.schema.event import (
+    Observer,
+)
+from orchestrator.schema.event_base import Event
 from orchestrator.schema.ids import SessionId
 from orchestrator.schema.request import ExecRequest
 from orchestrator.workspace.opening import drop_workspace

@@ -28,7 +28,7 @@ from orchestrator.dispatch.output import OutputFilter
 from orchestrator.policy.evaluate import evaluate, evaluate_command
 from orchestrator.policy.load import load_policy
 from orchestrator.redaction.redactor import Redactor
-from orchestrator.schema.event import Event
+from orchestrator.schema.event_base import Event
 from orchestrator.schema.ids import CallId, SessionId
 from orchestrator.schema.message import ToolCall
 from orchestrator.schema.request import ExecRequest

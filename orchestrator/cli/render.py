@@ -20,7 +20,6 @@ from orchestrator.schema.event import (
     DecisionMade,
     Egress,
     ErrorRaised,
-    Event,
     LimitReached,
     MessageDelta,
     MessageEnd,
@@ -32,6 +31,7 @@ from orchestrator.schema.event import (
     UnexpectedExec,
     encode_event,
 )
+from orchestrator.schema.event_base import Event
 from orchestrator.schema.terminal_text import escape_terminal, wrap_cells
 
 GUTTER = "  │ "

@@ -14,7 +14,10 @@ from orchestrator.confirmation.channels import Channel
 from orchestrator.confirmation.terminal import Room, TerminalConfirmer
 from orchestrator.confirmation.tty import TtyTerminal
 from orchestrator.confirmation.who import terminal_name
-from orchestrator.schema.event import Event, Observer
+from orchestrator.schema.event import (
+    Observer,
+)
+from orchestrator.schema.event_base import Event
 
 TTY = Path("/dev/tty")
 STDIN = 0

@@ -19,7 +19,10 @@ from orchestrator.harness.wrap.beside import beside
 from orchestrator.harness.wrap.pipes import Pipes
 from orchestrator.harness.wrap.seat import Left
 from orchestrator.sandbox.driver import BoxStream
-from orchestrator.schema.event import Event, Observer
+from orchestrator.schema.event import (
+    Observer,
+)
+from orchestrator.schema.event_base import Event
 from orchestrator.schema.stream import TerminalSize
 from orchestrator.terminal.raw_tty import RawTty
 from orchestrator.terminal.sequences import SequenceFilter

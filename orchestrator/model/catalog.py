@@ -6,7 +6,7 @@ import ipaddress
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -202,9 +202,15 @@ def _info(
     chosen = [new if new is not None else old for new, old in zip(wanted, prices, strict=True)]
     window = settings.context_window or row.get("window", known.window)
     output = settings.max_output or row.get("output", known.output)
-    names = ("input_price", "output_price", "cache_read_price", "cache_write_price")
-    priced = dict(zip(names, chosen, strict=True))
-    return replace(ModelInfo(*id_, window, min(output, window)), **priced)
+    return ModelInfo(
+        *id_,
+        window,
+        min(output, window),
+        input_price=chosen[0],
+        output_price=chosen[1],
+        cache_read_price=chosen[2],
+        cache_write_price=chosen[3],
+    )
 
 
 @cache

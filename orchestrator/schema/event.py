@@ -10,14 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, Literal
 
+from orchestrator.schema import head_event
+from orchestrator.schema.event_base import Event
+
 RunStatus = Literal["done", "failed", "needs_approval", "limit", "interrupted"]
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """The root of all events; ``type`` is the word in the line form."""
-
-    type: ClassVar[str] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,97 +270,6 @@ class SnapshotTaken(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class CompactionStart(Event):
-    """The conversation is about to be summarised, as it nears the end of the model's window."""
-
-    type: ClassVar[str] = "compaction_start"
-    reason: Literal["threshold", "overflow", "manual"]
-    tokens: int
-    """Of the conversation before."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompactionEnd(Event):
-    """The conversation was summarised, or ``problem`` says why not and nothing changed."""
-
-    type: ClassVar[str] = "compaction_end"
-    reason: Literal["threshold", "overflow", "manual"]
-    tokens_before: int
-    tokens_after: int
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ContextTrimmed(Event):
-    """Parts of the next request were left out to make it fit; the session file keeps them."""
-
-    type: ClassVar[str] = "context_trimmed"
-    part: Literal["tool_results", "images", "prompt"]
-    count: int
-    tokens: int
-    """That were saved, about."""
-
-
-@dataclass(frozen=True, slots=True)
-class PromptAssembled(Event):
-    """The system prompt was put together anew; tokens of each layer, about."""
-
-    type: ClassVar[str] = "prompt"
-    digest: str
-    layers: Mapping[str, int]
-    trimmed: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ModelChange(Event):
-    """Another model, or another level of thinking, from the next request on."""
-
-    type: ClassVar[str] = "model_change"
-    model: str
-    thinking: str | None
-    reason: Literal["user", "skill", "fallback"]
-
-
-@dataclass(frozen=True, slots=True)
-class SkillChange(Event):
-    """A skill was switched on, or off where ``skill`` is null."""
-
-    type: ClassVar[str] = "skill_change"
-    skill: str | None
-    by: Literal["user", "trigger", "model"]
-    confidence: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class QueueChange(Event):
-    """What the person said meanwhile and waits to be told the model."""
-
-    type: ClassVar[str] = "queue"
-    steering: tuple[str, ...] = ()
-    follow_up: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LeafMoved(Event):
-    """The conversation goes on from another entry; the branch it left was summarised or not."""
-
-    type: ClassVar[str] = "leaf"
-    target: str | None
-    summarised: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class BudgetWarning(Event):
-    """A share of a limit is used: 0.5, then 0.8."""
-
-    type: ClassVar[str] = "budget"
-    kind: str
-    share: float
-    used: float
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
 class ErrorRaised(Event):
     """Something failed; the run may go on or end."""
 
@@ -392,9 +297,11 @@ Observer = Callable[[Event], None]
 
 
 def event_kinds() -> tuple[type[Event], ...]:
-    """Return every event's class, in the order of this page."""
+    """Return every event's class: those of this page, and those of the head."""
     # ``slots=True`` makes a second class, and the first stays listed until it is collected.
-    return tuple({kind.type: kind for kind in Event.__subclasses__()}.values())
+    kinds = {kind.type: kind for kind in Event.__subclasses__()}.values()
+    of_head = head_event.__name__
+    return tuple(sorted(kinds, key=lambda kind: kind.__module__ == of_head))
 
 
 def event_types() -> dict[str, tuple[str, ...]]:

@@ -21,7 +21,7 @@ from orchestrator.redaction.redactor import Redactor
 from orchestrator.sandbox.driver import Executor
 from orchestrator.schema.codec import parse_arguments
 from orchestrator.schema.decision import Decision
-from orchestrator.schema.event import Event
+from orchestrator.schema.event_base import Event
 from orchestrator.schema.ids import CallId, SessionId
 from orchestrator.schema.message import ToolCall
 from orchestrator.schema.request import Request

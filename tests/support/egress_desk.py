@@ -27,7 +27,7 @@ from orchestrator.harness.egress.standing import StandingGrants
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.schema.decision import Decision
 from orchestrator.schema.egress import Caller, EgressRequest, EgressVerdict, Scheme, Terms
-from orchestrator.schema.event import Event
+from orchestrator.schema.event_base import Event
 from orchestrator.schema.ids import SessionId, digest_of
 from tests.support.asking import ALL, Someone
 

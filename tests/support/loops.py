@@ -17,7 +17,7 @@ from orchestrator.loop.progress import Beside, nothing_beside
 from orchestrator.model.client import Delta, ModelInfo, OnDelta, Prompt
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.sandbox.scripted import ScriptedBox
-from orchestrator.schema.event import Event
+from orchestrator.schema.event_base import Event
 from orchestrator.schema.message import (
     AssistantMessage,
     Message,

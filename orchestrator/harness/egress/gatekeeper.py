@@ -32,7 +32,7 @@ from orchestrator.schema.egress import (
     Traffic,
     egress_digest,
 )
-from orchestrator.schema.event import Event
+from orchestrator.schema.event_base import Event
 
 AsQuestion = Callable[[EgressRequest, EgressVerdict, Caller | None], Any]
 MOST_ROUNDS = 3

@@ -5,7 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from orchestrator.schema.event import Event, Observer, ToolEnd, ToolStart
+from orchestrator.schema.event import (
+    Observer,
+    ToolEnd,
+    ToolStart,
+)
+from orchestrator.schema.event_base import Event
 
 SHOWN = 300
 """Characters of a call's arguments."""

@@ -18,7 +18,10 @@ from orchestrator.confirmation.channels import Channel
 from orchestrator.engine.client import Engine, connect
 from orchestrator.engine.images import ensure_sandbox_image
 from orchestrator.harness.options import RunOptions
-from orchestrator.schema.event import Event, Observer
+from orchestrator.schema.event import (
+    Observer,
+)
+from orchestrator.schema.event_base import Event
 from tests.support.engine_proxy import EngineProxy, engine_proxy
 from tests.support.workspaces import drop_homes, drop_workspaces, give
 

@@ -5,16 +5,16 @@ from dataclasses import fields
 
 import pytest
 
-from orchestrator.schema import event
+from orchestrator.schema import event, head_event
 from orchestrator.schema.event import (
     DecisionMade,
-    Event,
     SessionStart,
     ToolEnd,
     encode_event,
     event_kinds,
     event_types,
 )
+from orchestrator.schema.event_base import Event
 
 DOCUMENTED = {
     "session_start": {"model", "policy", "image", "posture"},
@@ -53,7 +53,8 @@ def is_event(found):
 
 def test_every_event_has_a_word_of_its_own():
     """Two events with one word could not be told apart."""
-    classes = [found for found in vars(event).values() if is_event(found)]
+    pages = (event, head_event)
+    classes = [found for page in pages for found in vars(page).values() if is_event(found)]
 
     assert all(found.type for found in classes)
     assert list(event_kinds()) == classes
