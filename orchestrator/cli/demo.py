@@ -22,7 +22,8 @@ from orchestrator.config.paths import Paths, paths_from
 from orchestrator.config.settings import Settings
 from orchestrator.errors import ConfigError, GloveboxError
 from orchestrator.harness.options import RunOptions
-from orchestrator.harness.run import RunEnd, run_session
+from orchestrator.harness.run import run_session
+from orchestrator.harness.winding import RunEnd
 from orchestrator.schema.ids import SessionId
 
 FILES = Path(__file__).parent / "demo_files"

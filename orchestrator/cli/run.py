@@ -22,7 +22,8 @@ from orchestrator.errors import ConfigError, UsageError
 from orchestrator.harness.newcomer import Newcomer
 from orchestrator.harness.options import LimitOptions, OnAsk, RunOptions, WorkspaceMode
 from orchestrator.harness.preview import parse_preview
-from orchestrator.harness.run import RunEnd, run_session
+from orchestrator.harness.run import run_session
+from orchestrator.harness.winding import RunEnd
 from orchestrator.named_file import real_path
 from orchestrator.policy.units import parse_duration
 from orchestrator.schema.terminal_text import escape_terminal

@@ -30,7 +30,7 @@ from orchestrator.config.settings import Settings, load_settings
 from orchestrator.errors import UsageError
 from orchestrator.harness.options import NO_MODEL, LimitOptions, RunOptions
 from orchestrator.harness.preview import parse_preview
-from orchestrator.harness.run import RunEnd
+from orchestrator.harness.winding import RunEnd
 from orchestrator.harness.wrap.home import HomeSource
 from orchestrator.harness.wrap.run import WrapOrder, run_wrapped
 from orchestrator.terminal.keys import parse_key

@@ -21,7 +21,7 @@ from orchestrator.harness.transcript import StoredTranscript
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.provenance import layer_facts
 from orchestrator.schema.ids import Digest, SessionId
-from orchestrator.schema.message import Message, Text, UserMessage
+from orchestrator.schema.message import Image, Message, Text, UserMessage
 from orchestrator.schema.posture import Posture
 from orchestrator.sessions.entry import SessionHeader
 from orchestrator.sessions.finding import find_session, list_sessions
@@ -45,6 +45,8 @@ class Record:
     _store: SessionStore | None = None
     _audit: AuditLog | None = None
     _ends: dict[str, Any] = field(default_factory=dict)
+    _told: bool = False
+    """The model knows of the new box."""
 
     @property
     def transcript(self) -> StoredTranscript:
@@ -117,14 +119,21 @@ class Record:
             self._audit = AuditLog.create(path, session=self.session, genesis=facts, signer=signer)
         self._audit.append("session_start", {"resumed": self.resumed, **facts})
 
-    def open_turn(self, prompt: str | None, scrub: Callable[[Message], Message]) -> None:
+    def open_turn(
+        self,
+        prompt: str | None,
+        scrub: Callable[[Message], Message],
+        *,
+        images: tuple[Image, ...] = (),
+    ) -> None:
         """Append what the person said, after notes on a new box and on what was rewound."""
-        said = [RESTARTED] if self.resumed else []
+        said = [] if self._told else [RESTARTED] if self.resumed else []
         said += notes_for_model(self.store.tree.path())
-        said += [prompt] if prompt else []
-        if said:
-            message = scrub(UserMessage(tuple(Text(text) for text in said)))
-            self.transcript.add(message)
+        self._told = True
+        parts: list[Text | Image] = [Text(text) for text in said]
+        parts += [*images, *([Text(prompt)] if prompt else [])]
+        if parts:
+            self.transcript.add(scrub(UserMessage(tuple(parts))))
 
     def note_end(self, **facts: Any) -> None:
         """Keep what the chain's last own record will say."""

@@ -51,6 +51,8 @@ class Session:
     history: TurnHistory
     observe: Observer
     output: OutputFilter
+    prompt: str | None
+    """What the person said with the command."""
 
 
 @asynccontextmanager
@@ -77,7 +79,6 @@ async def open_session(
         loop = _loop(ground, dispatcher, tools, client)
         _warn_of_cost(governed.policy, client, ground.observe)
         await _run_first(ground, dispatcher, tools, note=front.note)
-        ground.record.open_turn(governed.options.prompt, ground.output.scrub_message)
         yield Session(
             ground.id,
             loop,
@@ -86,6 +87,7 @@ async def open_session(
             ground.history,
             ground.observe,
             ground.output,
+            governed.options.prompt,
         )
 
 

@@ -30,7 +30,7 @@ from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import Governed, govern
 from orchestrator.harness.ground import Ground, open_ground
 from orchestrator.harness.options import NO_MODEL, RunOptions
-from orchestrator.harness.run import EXIT_CODES, RunEnd
+from orchestrator.harness.winding import EXIT_CODES, RunEnd
 from orchestrator.harness.wrap.gate.clients import Connected, connect
 from orchestrator.harness.wrap.gate.service import Gate
 from orchestrator.harness.wrap.home import HomeSource

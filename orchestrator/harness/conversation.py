@@ -1,0 +1,142 @@
+"""A session that a person talks with: asked many times, in one box, until it is left.
+
+What needs a session at rest (apply, discard, rewind of files) is done after leaving it; the same
+session is then opened again, and its model is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import anyio
+
+from orchestrator.config.paths import Paths
+from orchestrator.config.settings import Settings
+from orchestrator.errors import AuditError, BoxError, EngineError, GloveboxError, SessionError
+from orchestrator.harness.egress.net import Net
+from orchestrator.harness.ending import stoppable, tell, unforeseen
+from orchestrator.harness.front import FrontDoor
+from orchestrator.harness.options import RunOptions
+from orchestrator.harness.session import Session, open_session
+from orchestrator.harness.winding import Outcome, RunEnd, wind_up
+from orchestrator.loop.agent_loop import RunResult
+from orchestrator.schema.message import Image, Usage
+
+FATAL = (BoxError, EngineError, AuditError, SessionError)
+"""Without box, engine, chain or session file there is nothing to go on with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of one thing that was said."""
+
+    result: RunResult | None
+    """None where it was aborted or failed."""
+    error: GloveboxError | None = None
+    """Already told to observers; the conversation goes on."""
+    aborted: bool = False
+
+
+class Conversation:
+    """One session that is up; one thing is said at a time."""
+
+    def __init__(self, session: Session) -> None:
+        """Talk in a session that ``open_session`` gave."""
+        self.session = session
+        self.end: RunEnd | None = None
+        """How it ended, once it was left."""
+        self._scope: anyio.CancelScope | None = None
+        self._turns = 0
+        self._usage = Usage()
+        self._cost_usd: float | None = 0.0
+
+    @property
+    def is_busy(self) -> bool:
+        """Say whether the model is at work."""
+        return self._scope is not None
+
+    async def say(self, text: str, images: tuple[Image, ...] = ()) -> Reply:
+        """Tell the model something and return when it stopped, failed or was aborted.
+
+        Raises one of ``FATAL`` where the session cannot go on.
+        """
+        session = self.session
+        session.record.open_turn(text, session.output.scrub_message, images=images)
+        return await self._work()
+
+    async def go_on(self) -> Reply:
+        """Let the model go on from where the conversation stands."""
+        return await self._work()
+
+    def abort(self) -> bool:
+        """Stop the model and what it started; False where it was not at work."""
+        if self._scope is None:
+            return False
+        self._scope.cancel()
+        return True
+
+    async def _work(self) -> Reply:
+        if self._scope is not None:
+            raise RuntimeError("the model is at work: queue what is said meanwhile")
+        result: RunResult | None = None
+        try:
+            with anyio.CancelScope() as self._scope:
+                result = await self.session.loop.run()
+        except FATAL:
+            raise
+        except GloveboxError as error:
+            tell(self.session, type(error).__name__, error.message, hint=error.hint)
+            return Reply(None, error)
+        finally:
+            self._scope = None
+        if result is None:
+            return Reply(None, aborted=True)
+        self._count(result)
+        return Reply(result)
+
+    def _count(self, result: RunResult) -> None:
+        self._turns += result.turns
+        self._usage += result.usage
+        known = self._cost_usd is not None and result.cost_usd is not None
+        self._cost_usd = (self._cost_usd or 0.0) + (result.cost_usd or 0.0) if known else None
+
+    @property
+    def total(self) -> RunResult:
+        """What all that was said came to."""
+        return RunResult("done", "", self._turns, self._usage, self._cost_usd)
+
+
+@asynccontextmanager
+async def open_conversation(
+    options: RunOptions,
+    settings: Settings,
+    paths: Paths,
+    *,
+    front: FrontDoor,
+    net: Net | None = None,
+) -> AsyncIterator[Conversation]:
+    """Bring a session up to talk in; leaving ends it in order, and ``end`` then says how.
+
+    Raises GloveboxError where none comes up. SIGTERM and SIGHUP end it as they end a run.
+    """
+    async with (
+        stoppable() as (scope, got),
+        open_session(options, settings, paths, front=front, net=net) as session,
+    ):
+        talk = Conversation(session)
+        error: GloveboxError | None = None
+        left = False
+        try:
+            with scope:
+                yield talk
+                left = True
+        except FATAL as failure:
+            error = failure
+        except BaseException as bug:
+            with anyio.CancelScope(shield=True):
+                talk.end = await wind_up(session, Outcome(None, unforeseen(bug), got))
+            raise
+        with anyio.CancelScope(shield=True):
+            talk.end = await wind_up(session, Outcome(talk.total if left else None, error, got))

@@ -1,0 +1,135 @@
+"""A session that is asked many times, in one real box."""
+
+from dataclasses import replace
+from functools import partial
+
+import anyio
+import pytest
+
+from orchestrator.config.settings import Settings
+from orchestrator.harness.conversation import open_conversation
+from orchestrator.schema.event import ErrorRaised, SessionEnd, SessionStart, ToolEnd, ToolStart
+
+pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("engine")]
+
+
+def bash(command):
+    return {"tool_calls": [{"name": "bash", "arguments": {"command": command}}]}
+
+
+def talk(options, paths, front, *, about):
+    """Open a conversation, have ``about`` talk in it, and return how it ended."""
+
+    async def main():
+        async with open_conversation(options, Settings(), paths, front=front) as conversation:
+            await about(conversation)
+        return conversation.end
+
+    return anyio.run(main)
+
+
+def test_one_box_serves_everything_that_is_said(options, paths, front):
+    """What the first answer left in the box is there for the second; one start, one end."""
+    said = []
+
+    async def about(conversation):
+        said.append(await conversation.say("keep a word"))
+        said.append(await conversation.say("which word?"))
+
+    turns = (
+        bash("echo velvet > /tmp/word"),
+        {"text": "kept"},
+        bash("cat /tmp/word"),
+        {"text": "!"},
+    )
+    end = talk(options(*turns, prompt=None), paths, front, about=about)
+
+    assert [reply.result.answer for reply in said] == ["kept", "!"]
+    assert "velvet" in front.of(ToolEnd)[1].output
+    assert (len(front.of(SessionStart)), len(front.of(SessionEnd))) == (1, 1)
+    assert (end.status, end.exit_code) == ("done", 0)
+    assert front.of(SessionEnd)[0].turns == 4
+
+
+def test_aborted_answer_leaves_a_conversation_to_go_on_with(options, paths, front):
+    """The command ends with it, its call is answered, and the next thing said is heard."""
+    said = []
+
+    async def about(conversation):
+        front.watch = lambda event: isinstance(event, ToolStart) and conversation.abort()
+        said.append(await conversation.say("wait"))
+        front.watch = lambda _: None
+        said.append(await conversation.say("never mind"))
+        assert not conversation.abort()
+
+    end = talk(
+        options(bash("sleep 60"), {"text": "all right"}, prompt=None), paths, front, about=about
+    )
+
+    assert [(reply.aborted, reply.result is None) for reply in said] == [
+        (True, True),
+        (False, False),
+    ]
+    assert said[1].result.answer == "all right"
+    assert end.status == "done"
+
+
+def test_model_that_fails_is_told_and_may_be_asked_again(options, paths, front):
+    """A refusal ends the answer, not the conversation."""
+    refused = {"error": {"status": 400, "type": "invalid_request_error"}}
+    said = []
+
+    async def about(conversation):
+        said.append(await conversation.say("first"))
+        said.append(await conversation.say("second"))
+
+    end = talk(options(refused, {"text": "now"}, prompt=None), paths, front, about=about)
+
+    assert said[0].error is not None
+    assert said[1].result.answer == "now"
+    assert front.of(ErrorRaised)[0].where == "ModelError"
+    assert end.exit_code == 0
+
+
+def test_what_a_bug_interrupts_still_ends_in_order(options, paths, front):
+    """Nobody foresaw it: it is raised, and the session has its last event all the same."""
+
+    async def about(_):
+        raise ZeroDivisionError
+
+    with pytest.raises(ExceptionGroup):
+        talk(options({"text": "never"}, prompt=None), paths, front, about=about)
+
+    assert front.of(SessionEnd)[0].status == "failed"
+
+
+def test_resumed_conversation_is_told_once_of_its_new_box(options, paths, front):
+    """And only with what the person says next: opening and leaving again adds nothing."""
+    first = talk(options({"text": "one"}, prompt=None), paths, front, about=partial(_say, "a"))
+    again = options({"text": "one"}, {"text": "two"}, {"text": "three"}, prompt=None)
+    resumed = {"resume": first.session}
+    talk(_with(again, **resumed), paths, front, about=_nothing)
+    seen = []
+
+    async def about(conversation):
+        await conversation.say("b")
+        await conversation.say("c")
+        seen.extend(conversation.session.record.store.messages())
+
+    talk(_with(again, **resumed), paths, front, about=about)
+
+    users = [m for m in seen if type(m).__name__ == "UserMessage"]
+    assert [len(message.content) for message in users] == [1, 2, 1]
+    assert "fresh box" in users[1].content[0].text
+
+
+async def _say(text, conversation):
+    await conversation.say(text)
+
+
+async def _nothing(_):
+    pass
+
+
+def _with(options, **more):
+    return replace(options, **more)
