@@ -55,7 +55,7 @@ class Outcome:
 
 async def wind_up(session: Session, outcome: Outcome) -> RunEnd:
     """End the box, count the changes, tell everybody, and return the end."""
-    status, code = _status(outcome.result, outcome.error, outcome.got)
+    status, code = status_of(outcome.result, outcome.error, outcome.got)
     # At once: whatever happens below, the chain says how the run itself ended.
     session.record.note_end(status=status, exit_code=code)
     if (error := outcome.error) is not None:
@@ -98,9 +98,10 @@ def _end(session: Session, outcome: Outcome, status: RunStatus, code: int, **fac
     )
 
 
-def _status(
+def status_of(
     result: RunResult | None, error: GloveboxError | None, got: Signal
 ) -> tuple[RunStatus, int]:
+    """Return how a session ended, and its exit code: a failure's, a signal's or its own."""
     if error is not None:
         return "failed", error.exit_code
     if result is None:
