@@ -27,6 +27,7 @@ from orchestrator.harness.winding import RunEnd
 from orchestrator.named_file import real_path
 from orchestrator.policy.units import parse_duration
 from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.schema.thinking import THINKING_LEVELS, ThinkingLevel
 from orchestrator.tools.registry import builtin_tools
 
 DEFAULT_POLICY = Settings().policy
@@ -42,6 +43,11 @@ Approve = Annotated[
 Tools = Annotated[
     str | None,
     typer.Option(help="Tools on offer, by comma: read,write,edit,bash,grep,find,ls,process."),
+]
+
+Thinking = Annotated[
+    str | None,
+    typer.Option(help="How hard to think: off, minimal, low, medium, high, xhigh, max."),
 ]
 
 Environment = Annotated[
@@ -61,6 +67,7 @@ def run(
         str | None,
         typer.Option("--model", "-m", help="provider/name, local, or scripted:FILE."),
     ] = None,
+    thinking: Thinking = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="A shipped policy's name or a file; repeatable.")
     ] = None,
@@ -125,6 +132,9 @@ def run(
         prompt=read_prompt(prompt, resuming=bool(resume or resume_latest)),
         directory=chosen_directory(cd),
         model=_model(model, settings),
+        small_model=settings.small_model,
+        fallback=settings.fallback,
+        thinking=read_thinking(thinking) or settings.thinking,
         policies=tuple(policy or settings.policy),
         approve=approve,
         on_ask=_on_ask(on_ask),
@@ -268,6 +278,14 @@ def _model(given: str | None, settings: Settings) -> str:
             hint="give -m provider/name, or set 'model:' in config.yaml; -m local needs no key",
         )
     return model
+
+
+def read_thinking(word: str | None) -> ThinkingLevel | None:
+    """Return the level of that name; UsageError for a word that is none."""
+    level = next((known for known in THINKING_LEVELS if known == word), None)
+    if word is not None and level is None:
+        raise UsageError(f"--thinking: expected one of {', '.join(THINKING_LEVELS)}, got {word!r}")
+    return level
 
 
 def _on_ask(word: str) -> OnAsk:

@@ -17,6 +17,7 @@ from orchestrator.config.providers import ModelSettings, ProviderSettings
 from orchestrator.config.upstream_proxy import UpstreamProxySettings
 from orchestrator.errors import ConfigError
 from orchestrator.named_file import read_named
+from orchestrator.schema.thinking import ThinkingLevel
 
 MAX_BYTES = 1024 * 1024
 """Settings are written by people."""
@@ -80,6 +81,12 @@ class Settings(BaseModel):
 
     model: str | None = None
     """``provider/name``, ``local`` or ``scripted:FILE``."""
+    small_model: str | None = None
+    """The same, for titles, summaries and choices; None takes ``model``."""
+    fallback: tuple[str, ...] = ()
+    """Models that take over, in this order, where ``model`` cannot be had."""
+    thinking: ThinkingLevel | None = None
+    """How hard the model is asked to think; None leaves it its own default."""
     policy: tuple[str, ...] = ("default",)
     """Names of shipped policies or paths of policy files."""
     workspace: Literal["overlay", "copy", "bind", "none"] | None = None
@@ -99,6 +106,9 @@ class Settings(BaseModel):
 
 VARIABLES: dict[str, str] = {
     "GLOVEBOX_MODEL": "model",
+    "GLOVEBOX_SMALL_MODEL": "small_model",
+    "GLOVEBOX_FALLBACK": "fallback",
+    "GLOVEBOX_THINKING": "thinking",
     "GLOVEBOX_POLICY": "policy",
     "GLOVEBOX_WORKSPACE": "workspace",
     "GLOVEBOX_IMAGE": "image",
@@ -106,7 +116,7 @@ VARIABLES: dict[str, str] = {
 }
 """Variable to setting."""
 
-LISTS = frozenset({"policy", "tools"})
+LISTS = frozenset({"policy", "tools", "fallback"})
 """Settings that may be one text with commas."""
 
 

@@ -14,6 +14,7 @@ from contextlib import (
     contextmanager,
 )
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import anyio
@@ -239,13 +240,18 @@ def tell_warnings(front: FrontDoor, record: Record, remarks: Iterable[str] = ())
 
 def output_filter(options: RunOptions, keys: KeyStore) -> OutputFilter:
     """Return the session's redaction, which knows the keys that were asked for so far."""
-    redactor = Redactor(_known(keys.known_values()))
+    redactor = Redactor(known_keys(keys))
     check_environment(options.environment, redactor)
     return OutputFilter(redactor)
 
 
-def _known(values: frozenset[str]) -> dict[str, str]:
-    return {f"key-{number}": value for number, value in enumerate(sorted(values), 1)}
+def known_keys(keys: KeyStore, told: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Return the keys that were asked for so far, as a redactor learns them.
+
+    ``told`` are those it knows already; they keep their names and are left out.
+    """
+    fresh = sorted(keys.known_values() - set(told.values()))
+    return {f"key-{number}": value for number, value in enumerate(fresh, len(told) + 1)}
 
 
 def begin_record(

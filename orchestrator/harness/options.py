@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from orchestrator.harness.preview import PreviewSpec
+from orchestrator.schema.thinking import ThinkingLevel
 
 OnAsk = Literal["deny", "stop"]
 WorkspaceMode = Literal["overlay", "copy", "bind", "none"]
@@ -35,6 +36,12 @@ class RunOptions:
     """The host directory the agent works on; absolute and resolved."""
     model: str
     """``provider/name``, ``local`` or ``scripted:FILE``."""
+    small_model: str | None = None
+    """For titles, summaries and choices; None takes ``model``."""
+    fallback: tuple[str, ...] = ()
+    """Models that take over, in this order, where ``model`` cannot be had."""
+    thinking: ThinkingLevel | None = None
+    """None leaves the model its own default."""
     policies: tuple[str, ...] = ("default",)
     approve: str | None = None
     """``ask``, ``deny`` or the path of an answers file; None asks where there is a terminal."""

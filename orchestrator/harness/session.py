@@ -24,18 +24,20 @@ from orchestrator.harness.egress.way import lets_out
 from orchestrator.harness.first_commands import run_first
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import Governed, govern
-from orchestrator.harness.ground import Ground, open_ground, output_filter
+from orchestrator.harness.ground import Ground, known_keys, open_ground, output_filter
 from orchestrator.harness.history import KeepingRunner, TurnHistory
+from orchestrator.harness.models.models import Models, ModelSource, open_models
+from orchestrator.harness.models.roles import Roles
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.record import Record
 from orchestrator.harness.room import Room
 from orchestrator.loop.agent_loop import AgentLoop, ToolRunner
-from orchestrator.model.client import ModelClient
-from orchestrator.model.factory import open_model
+from orchestrator.model.client import ModelClient, ModelInfo
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.prompts.build import PromptFacts, system_prompt
-from orchestrator.schema.event import ErrorRaised, Observer, Retry
+from orchestrator.schema.event import ErrorRaised, Observer
 from orchestrator.schema.ids import SessionId
+from orchestrator.schema.thinking import ThinkingLevel
 from orchestrator.tools.registry import builtin_tools
 from orchestrator.tools.tool import Tool, ToolContext
 
@@ -53,6 +55,7 @@ class Session:
     output: OutputFilter
     prompt: str | None
     """What the person said with the command."""
+    models: Models
 
 
 @asynccontextmanager
@@ -70,14 +73,15 @@ async def open_session(
     """
     governed = await govern(options, settings.approvals, paths, front=front)
     tools = {tool.definition.name: tool for tool in builtin_tools(governed.options.tools)}
-    model = _Model(governed, settings, front.note)
+    worker = _Worker(governed, settings, front.note)
     async with open_ground(
-        governed, settings, paths, front=front, worker=model.open, net=net
+        governed, settings, paths, front=front, worker=worker.open, net=net
     ) as ground:
-        client = model.opened
+        models = worker.models
+        _bind(models, ground)
         dispatcher = _dispatcher(ground, tools)
-        loop = _loop(ground, dispatcher, tools, client)
-        _warn_of_cost(governed.policy, client, ground.observe)
+        loop = _loop(ground, dispatcher, tools, models)
+        _warn_of_cost(governed.policy, models, ground.observe)
         await _run_first(ground, dispatcher, tools, note=front.note)
         yield Session(
             ground.id,
@@ -88,40 +92,56 @@ async def open_session(
             ground.observe,
             ground.output,
             governed.options.prompt,
+            models,
         )
 
 
 @dataclass(slots=True)
-class _Model:
+class _Worker:
+    """Opens the session's models before there is a box."""
+
     governed: Governed
     settings: Settings
     note: Callable[[str], None]
-    _client: ModelClient | None = None
+    _models: Models | None = None
 
     @property
-    def opened(self) -> ModelClient:
-        if self._client is None:
-            raise RuntimeError("the model is asked for before it is open")
-        return self._client
+    def models(self) -> Models:
+        if self._models is None:
+            raise RuntimeError("the models are asked for before they are open")
+        return self._models
 
     @asynccontextmanager
     async def open(self, observe: Observer) -> AsyncIterator[str]:
         options, keys = self.governed.options, self.governed.keys
+        source = ModelSource(
+            self.settings.providers,
+            os.environ,
+            keys.get,
+            self.note,
+            lambda text: output_filter(options, keys).scrub(text),
+        )
+        roles = Roles.of(options)
+        async with open_models(roles, self.governed.policy, source, observe=observe) as models:
+            self._models = models
+            yield models.info.id
 
-        def on_retry(attempt: int, delay_s: float, reason: str) -> None:
-            scrubbed = output_filter(options, keys).scrub(reason)
-            observe(Retry(attempt, delay_s * 1000, scrubbed))
 
-        async with open_model(
-            options.model,
-            providers=self.settings.providers,
-            environ=os.environ,
-            keys=keys.get,
-            on_retry=on_retry,
-            warn=self.note,
-        ) as client:
-            self._client = client
-            yield client.info.id
+def _bind(models: Models, ground: Ground) -> None:
+    """Have keys of later models kept out of texts too, and changes kept in the session."""
+    keys, store = ground.governed.keys, ground.record.store
+
+    told = known_keys(keys)
+
+    def learn() -> None:
+        fresh = known_keys(keys, told)
+        told.update(fresh)
+        ground.output.learn(fresh)
+
+    def note(info: ModelInfo, thinking: ThinkingLevel | None, reason: str) -> None:
+        store.append("model_change", {"model": info.id, "thinking": thinking, "reason": reason})
+
+    models.learn, models.note = learn, note
 
 
 def _dispatcher(ground: Ground, tools: Mapping[str, Tool]) -> Dispatcher:
@@ -154,14 +174,14 @@ async def _run_first(
 
 
 def _loop(
-    ground: Ground, dispatcher: Dispatcher, tools: Mapping[str, Tool], client: ModelClient
+    ground: Ground, dispatcher: Dispatcher, tools: Mapping[str, Tool], models: Models
 ) -> AgentLoop:
     definitions = tuple(tool.definition for tool in tools.values())
     today = datetime.now(UTC).date().isoformat()
     governed = ground.governed
     facts = PromptFacts(WORKDIR, today, tuple(tools), way_out=lets_out(governed.policy))
     return AgentLoop(
-        client,
+        models,
         _runner(ground, dispatcher),
         ground.record.transcript,
         audit=ground.record.audit,

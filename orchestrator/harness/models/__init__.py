@@ -1,0 +1,1 @@
+"""The models of a session: main, small, fallbacks, and what each of their calls costs."""

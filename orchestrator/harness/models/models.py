@@ -1,0 +1,169 @@
+"""The models of one session: opened when they are needed, closed when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from orchestrator.config.providers import ProviderSettings
+from orchestrator.credentials.secret import Secret
+from orchestrator.errors import ConfigError, CredentialError, ModelError
+from orchestrator.harness.models.roles import Roles
+from orchestrator.harness.overrides import check_model
+from orchestrator.model.client import ModelClient, ModelInfo, OnDelta, Prompt
+from orchestrator.model.factory import open_model
+from orchestrator.model.fallback import Fallback, Opener
+from orchestrator.model.retry import RetryPolicy
+from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.schema.event import Observer, Retry
+from orchestrator.schema.head_event import ModelChange
+from orchestrator.schema.message import AssistantMessage
+from orchestrator.schema.thinking import THINKING_LEVELS, ThinkingLevel
+
+IMPATIENT = RetryPolicy(attempts=3)
+"""Where another model can take over, an outage is not waited out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """Where models and their keys come from."""
+
+    providers: Mapping[str, ProviderSettings]
+    environ: Mapping[str, str]
+    keys: Callable[[str], Secret | None]
+    warn: Callable[[str], None]
+    scrub: Callable[[str], str]
+    """Keeps keys out of what is told of failures."""
+
+
+@dataclass(slots=True)
+class Models:
+    """One session's; it is itself the model of the main role, whichever that is now."""
+
+    roles: Roles
+    policy: EffectivePolicy
+    source: ModelSource
+    observe: Observer
+    _stack: AsyncExitStack
+    learn: Callable[[], None] = lambda: None
+    """Called after a key was asked for, before anything is sent with it."""
+    note: Callable[[ModelInfo, ThinkingLevel | None, str], None] = lambda *_: None
+    """Called with a change and its reason, for the session's file."""
+    _open: dict[str, ModelClient] = field(default_factory=dict)
+    _main: ModelClient | None = None
+
+    async def begin(self) -> None:
+        """Open the main model; raises what opening a model raises."""
+        self.roles.check(self.policy)
+        self._main = await self._chain(self.roles.main)
+        if self.roles.small:
+            await self._opened(self.roles.small)
+
+    @property
+    def info(self) -> ModelInfo:
+        """Return what is known of the main model."""
+        return self._now.info
+
+    async def complete(self, prompt: Prompt, *, on_delta: OnDelta) -> AssistantMessage:
+        """Ask the main model."""
+        return await self._now.complete(prompt, on_delta=on_delta)
+
+    @property
+    def small(self) -> ModelClient:
+        """The model for titles, summaries and choices."""
+        return self._open[self.roles.small] if self.roles.small else self._now
+
+    @property
+    def thinking(self) -> ThinkingLevel | None:
+        """The level that is asked for; None leaves the model its own default."""
+        return self.roles.thinking
+
+    async def switch(self, name: str) -> ModelInfo:
+        """Ask another model from the next request on.
+
+        Raises ConfigError for one that policy does not allow or nobody knows, CredentialError
+        without its key; the old one then stays.
+        """
+        check_model(self.policy, name)
+        chain = await self._chain(name)
+        self._main, self.roles = chain, replace(self.roles, main=name)
+        self._tell("user")
+        return chain.info
+
+    def think(self, level: ThinkingLevel | None) -> None:
+        """Ask for another level of thinking from the next request on."""
+        if level is not None and level not in THINKING_LEVELS:
+            raise ConfigError(
+                f"thinking: expected one of {', '.join(THINKING_LEVELS)}, got {level!r}"
+            )
+        self.roles = replace(self.roles, thinking=level)
+        self._tell("user")
+
+    @property
+    def _now(self) -> ModelClient:
+        if self._main is None:
+            raise RuntimeError("the model is asked for before it is open")
+        return self._main
+
+    async def _chain(self, name: str) -> ModelClient:
+        """Return a model with those behind it that take over in an outage."""
+        behind = [other for other in self.roles.fallback if other != name]
+        first = await self._opened(name, impatient=bool(behind))
+        if not behind:
+            return first
+
+        def opener(other: str, *, last: bool) -> Opener:
+            async def open_it() -> ModelClient:
+                try:
+                    return await self._opened(other, impatient=not last)
+                except (ConfigError, CredentialError) as error:
+                    raise ModelError(
+                        f"{name} cannot be had, nor can {other}: {error.message}",
+                        kind="bad_request",
+                        hint=error.hint,
+                    ) from error
+
+            return open_it
+
+        others = [opener(other, last=other == behind[-1]) for other in behind]
+        return Fallback(first, others, on_fallback=self._fell_back)
+
+    def _fell_back(self, info: ModelInfo, error: ModelError) -> None:
+        self.source.warn(self.source.scrub(f"{error.message}; {info.id} takes over"))
+        self._tell("fallback")
+
+    def _tell(self, reason: Literal["user", "fallback"]) -> None:
+        self.note(self.info, self.thinking, reason)
+        self.observe(ModelChange(self.info.id, self.thinking, reason))
+
+    async def _opened(self, name: str, *, impatient: bool = False) -> ModelClient:
+        if name not in self._open:
+            self._open[name] = await self._stack.enter_async_context(
+                open_model(
+                    name,
+                    providers=self.source.providers,
+                    environ=self.source.environ,
+                    keys=self.source.keys,
+                    on_retry=self._on_retry,
+                    warn=self.source.warn,
+                    retry=IMPATIENT if impatient else None,
+                )
+            )
+            self.learn()
+        return self._open[name]
+
+    def _on_retry(self, attempt: int, delay_s: float, reason: str) -> None:
+        self.observe(Retry(attempt, delay_s * 1000, self.source.scrub(reason)))
+
+
+@asynccontextmanager
+async def open_models(
+    roles: Roles, policy: EffectivePolicy, source: ModelSource, *, observe: Observer
+) -> AsyncIterator[Models]:
+    """Open a session's models; on leaving, all that were opened are closed."""
+    async with AsyncExitStack() as stack:
+        models = Models(roles, policy, source, observe, stack)
+        await models.begin()
+        yield models
