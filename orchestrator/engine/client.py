@@ -19,6 +19,7 @@ from docker.context import Context, ContextAPI
 from docker.context.config import get_current_context_name
 from docker.errors import DockerException
 from docker.utils import kwargs_from_env, version_lt
+from requests import PreparedRequest, Response  # noqa: TID251 - the SDK's transport, tuned here
 from requests.adapters import HTTPAdapter  # noqa: TID251 - the SDK's transport, tuned here
 from urllib3.connectionpool import ConnectionPool
 from urllib3.exceptions import ReadTimeoutError
@@ -28,7 +29,7 @@ from urllib3.util.retry import Retry
 from orchestrator.config.assets import asset
 from orchestrator.engine.facts import EngineInfo, parse_info
 from orchestrator.engine.failure import plain_cause, translated
-from orchestrator.engine.patience import seconds_now
+from orchestrator.engine.patience import note_word, seconds_now
 from orchestrator.errors import EngineError, EngineUnavailable
 
 MINIMUM_API = "1.41"
@@ -170,6 +171,12 @@ class _Client(APIClient):
         if isinstance(usual, int | float):
             kwargs.setdefault("timeout", seconds_now(usual))
         return dict(super()._set_request_timeout(kwargs))  # type: ignore[misc]  # the stubs' gap
+
+    def send(self, request: PreparedRequest, **options: Any) -> Response:
+        """Return the answer, which ends a silence."""
+        answer = super().send(request, **options)
+        note_word()
+        return answer
 
     def _newest_version(self) -> str:
         """Read the version off a ping: for the long answer an engine starts two programs."""

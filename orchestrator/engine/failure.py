@@ -9,7 +9,7 @@ from docker.errors import APIError, DockerException, StreamParseError
 from urllib3.exceptions import HTTPError as TransportError
 from urllib3.exceptions import TimeoutError as TransportTimeout
 
-from orchestrator.engine.patience import note_silence
+from orchestrator.engine.patience import note_silence, note_word
 from orchestrator.errors import EngineError, EngineUnavailable
 
 LOOK_CLOSER = "run `glovebox doctor`; it says what is wrong and how to mend it"
@@ -32,6 +32,8 @@ def translated(action: str) -> Iterator[None]:
     except (OSError, TransportError) as err:
         if any(isinstance(inner, TimeoutError | TransportTimeout) for inner in _unwrapped(err)):
             note_silence()
+        else:
+            note_word()
         raise EngineUnavailable(
             f"{action}: the engine stopped answering ({plain_cause(err)})", hint=LOOK_CLOSER
         ) from err

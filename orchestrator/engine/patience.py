@@ -6,7 +6,8 @@ hold each call of the end for the whole time-out; what it still has is left to a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -23,7 +24,11 @@ class Patience:
 
     ending: bool = False
     silent: bool = False
-    """True once the engine left a call without an answer."""
+    """True once the engine left a call without an answer, until it answers one before the end."""
+    clock: Callable[[], float] = time.monotonic
+    """Seconds that only grow."""
+    _since: float | None = None
+    """When, by the clock, the first call of the end began that has no answer yet."""
 
     @contextmanager
     def until_end(self) -> Iterator[None]:
@@ -37,10 +42,22 @@ class Patience:
         """Return how long a call may wait for the engine's next word."""
         if not self.ending:
             return usual
-        return SPENT_S if self.silent else min(usual, END_S)
+        if self.silent:
+            return SPENT_S
+        # Calls that wait side by side wait for the same word: the later one not for longer.
+        now = self.clock()
+        if self._since is None:
+            self._since = now
+        return min(usual, max(SPENT_S, END_S - (now - self._since)))
+
+    def note_word(self) -> None:
+        """Take it that the engine is there; at the end a silence is forgiven only once."""
+        self._since = None
+        self.silent = self.silent and self.ending
 
 
 _PRESENT: ContextVar[Patience | None] = ContextVar("patience", default=None)
+_ASIDE: ContextVar[bool] = ContextVar("aside", default=False)
 
 
 @contextmanager
@@ -55,6 +72,17 @@ def session_patience() -> Iterator[Patience]:
         _PRESENT.set(before)
 
 
+@contextmanager
+def aside() -> Iterator[None]:
+    """Let no call of the block wait longer than one of an end, which may begin meanwhile."""
+    before = _ASIDE.get()
+    _ASIDE.set(True)
+    try:
+        yield
+    finally:
+        _ASIDE.set(before)
+
+
 def hurry() -> None:
     """Begin the end of the present session."""
     if (patience := _PRESENT.get()) is not None:
@@ -64,7 +92,14 @@ def hurry() -> None:
 def seconds_now(usual: float) -> float:
     """Return how long a call may wait for the engine's next word; ``usual`` outside a session."""
     patience = _PRESENT.get()
-    return usual if patience is None else patience.seconds(usual)
+    longest = min(usual, END_S) if _ASIDE.get() else usual
+    return longest if patience is None else patience.seconds(longest)
+
+
+def note_word() -> None:
+    """Remember that the engine answered a call of this session."""
+    if (patience := _PRESENT.get()) is not None:
+        patience.note_word()
 
 
 def note_silence() -> None:

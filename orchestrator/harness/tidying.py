@@ -9,10 +9,12 @@ from contextlib import asynccontextmanager
 import anyio
 from anyio import to_thread
 
+from orchestrator.engine.patience import aside
 from orchestrator.errors import GloveboxError
 from orchestrator.sandbox.driver import Lifecycle
 from orchestrator.schema.terminal_text import escape_terminal
 
+SWEEP_FAILED = "what dead runs left was not removed"
 REST_S = 0.5
 """A session has its first steps before it: the engine answers either of them one by one."""
 
@@ -31,10 +33,11 @@ async def tidying(
         with anyio.move_on_after(REST_S):
             await ended.wait()
         try:
-            await lifecycle.reap()
-            await to_thread.run_sync(after)
+            with aside():
+                await lifecycle.reap()
+                await to_thread.run_sync(after)
         except GloveboxError as error:
-            note(escape_terminal(f"what dead runs left was not removed: {error.message}"))
+            note(escape_terminal(f"{SWEEP_FAILED}: {error.message}"))
 
     # Not a task group: it would wrap whatever the block raises in another kind of error.
     sweep = asyncio.ensure_future(reap())

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.engine.client import Engine, connect
+from orchestrator.engine.patience import note_silence, session_patience
 from orchestrator.errors import EngineError, EngineUnavailable
 
 
@@ -157,6 +158,16 @@ def test_engine_that_keeps_dropping_is_unavailable(engine, scripted_engine):
         engine.info()
 
     assert scripted_engine.asked.count("GET /info") == 2
+
+
+def test_answer_ends_a_silence(engine):
+    """Also one that refuses: the engine is there."""
+    with session_patience() as patience:
+        note_silence()
+        with pytest.raises(EngineError, match="the engine refused"):
+            engine.info()
+
+        assert not patience.silent
 
 
 def test_change_is_never_sent_twice(engine, scripted_engine):

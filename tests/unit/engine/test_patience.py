@@ -5,8 +5,11 @@ from anyio import to_thread
 from orchestrator.engine.patience import (
     END_S,
     SPENT_S,
+    Patience,
+    aside,
     hurry,
     note_silence,
+    note_word,
     seconds_now,
     session_patience,
 )
@@ -31,6 +34,52 @@ def test_end_is_patient_once():
         note_silence()
 
         assert (first, seconds_now(USUAL)) == (END_S, SPENT_S)
+
+
+def test_calls_of_an_end_that_wait_side_by_side_share_its_patience():
+    """A second call gets what the first one has left, and all of it again once a word came."""
+    now = [100.0]
+    patience = Patience(ending=True, clock=lambda: now[0])
+
+    first = patience.seconds(USUAL)
+    now[0] += 4.0
+    second = patience.seconds(USUAL)
+    now[0] += 60.0
+    late = patience.seconds(USUAL)
+    patience.note_word()
+
+    assert (first, second, late) == (END_S, END_S - 4.0, SPENT_S)
+    assert patience.seconds(USUAL) == END_S
+
+
+def test_silence_of_a_working_session_is_forgiven_by_the_next_word():
+    """A slow disk long ago must not make the end give up on an engine that is well."""
+    with session_patience():
+        note_silence()
+        note_word()
+        hurry()
+
+        assert seconds_now(USUAL) == END_S
+
+
+def test_silence_of_an_end_is_not_forgiven():
+    """Else an engine that answers questions and removes nothing is waited for again and again."""
+    with session_patience():
+        hurry()
+        note_silence()
+        note_word()
+
+        assert seconds_now(USUAL) == SPENT_S
+
+
+def test_what_runs_aside_never_holds_an_end_for_longer():
+    """Its call may have begun before the end did."""
+    with session_patience():
+        with aside():
+            within = (seconds_now(USUAL), seconds_now(1.0))
+
+        assert within == (END_S, 1.0)
+        assert seconds_now(USUAL) == USUAL
 
 
 def test_end_that_fails_on_the_way_up_hurries_too():
