@@ -8,7 +8,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
+from typing import Any
 
 import anthropic
 import anyio
@@ -53,6 +54,23 @@ def statuses(served: Served, count: int) -> list[int | None]:
     return [outcome.status for _, outcome in served.desk.ended]
 
 
+def claude(address: str, **given: Any) -> AbstractContextManager[anthropic.Anthropic]:
+    """Give the vendor's client; its connections are closed after it, no matter who holds it."""
+    return closing(
+        anthropic.Anthropic(
+            **{"base_url": address, "api_key": PLACEHOLDER, "max_retries": 0} | given
+        )
+    )
+
+
+def gpt(address: str, **given: Any) -> AbstractContextManager[openai.OpenAI]:
+    """Give the other vendor's, in the same way."""
+    url = f"{address}/v1"
+    return closing(
+        openai.OpenAI(**{"base_url": url, "api_key": PLACEHOLDER, "max_retries": 0} | given)
+    )
+
+
 @pytest.fixture(scope="module")
 def mock() -> Iterator[str]:
     with aimock(KEY) as address:
@@ -76,19 +94,17 @@ FUNCTION = {"name": "bash", "parameters": {"type": "object"}}
 
 def test_mock_takes_no_other_key(mock):
     """So that the tests below prove what they say."""
-    client = anthropic.Anthropic(base_url=mock, api_key=PLACEHOLDER, max_retries=0)
-
-    with pytest.raises(anthropic.AuthenticationError):
+    with claude(mock) as client, pytest.raises(anthropic.AuthenticationError):
         client.messages.create(model="m", max_tokens=50, messages=ASK)
 
 
 @pytest.mark.parametrize("base", ["", "/v1"])
 def test_anthropic_client_streams_through_the_endpoint(served, base):
     """With its own key header, and with its beta resource."""
-    client = anthropic.Anthropic(base_url=served.address + base, api_key=PLACEHOLDER, max_retries=0)
-    with client.messages.stream(model="m", max_tokens=50, messages=ASK, tools=[TOOL]) as stream:
-        message = stream.get_final_message()
-    again = client.beta.messages.create(model="m", max_tokens=50, messages=ASK, tools=[TOOL])
+    with claude(served.address + base) as client:
+        with client.messages.stream(model="m", max_tokens=50, messages=ASK, tools=[TOOL]) as stream:
+            message = stream.get_final_message()
+        again = client.beta.messages.create(model="m", max_tokens=50, messages=ASK, tools=[TOOL])
 
     assert [block.type for block in message.content][-1] == "tool_use"
     assert again.content
@@ -98,32 +114,31 @@ def test_anthropic_client_streams_through_the_endpoint(served, base):
 
 def test_bearer_token_works_as_well(served):
     """Some clients send the Anthropic key so."""
-    client = anthropic.Anthropic(
-        base_url=served.address, auth_token=PLACEHOLDER, api_key=None, max_retries=0
-    )
+    with claude(served.address, auth_token=PLACEHOLDER, api_key=None) as client:
+        answer = client.messages.create(model="m", max_tokens=50, messages=ASK, tools=[TOOL])
 
-    assert client.messages.create(model="m", max_tokens=50, messages=ASK, tools=[TOOL]).content
+    assert answer.content
 
 
 def test_openai_client_speaks_chat_and_responses(served):
     """Streamed and whole."""
-    client = openai.OpenAI(base_url=f"{served.address}/v1", api_key=PLACEHOLDER, max_retries=0)
-    tool = {"type": "function", "function": FUNCTION}
-    whole = client.chat.completions.create(model="m", messages=ASK, tools=[tool])
-    chunks = list(
-        client.chat.completions.create(
-            model="m",
-            messages=ASK,
-            tools=[tool],
-            stream=True,
-            stream_options={"include_usage": True},
+    with gpt(served.address) as client:
+        tool = {"type": "function", "function": FUNCTION}
+        whole = client.chat.completions.create(model="m", messages=ASK, tools=[tool])
+        chunks = list(
+            client.chat.completions.create(
+                model="m",
+                messages=ASK,
+                tools=[tool],
+                stream=True,
+                stream_options={"include_usage": True},
+            )
         )
-    )
-    events = list(
-        client.responses.create(
-            model="m", input=ASK, tools=[{"type": "function", **FUNCTION}], stream=True
+        events = list(
+            client.responses.create(
+                model="m", input=ASK, tools=[{"type": "function", **FUNCTION}], stream=True
+            )
         )
-    )
 
     assert whole.choices[0].message.tool_calls
     assert chunks[-1].usage is not None
@@ -133,13 +148,13 @@ def test_openai_client_speaks_chat_and_responses(served):
 
 def test_openai_client_that_keeps_its_conversation_itself_works_and_another_is_told(served):
     """Reasoning goes along sealed; an answer that the provider kept is no way to go on."""
-    client = openai.OpenAI(base_url=f"{served.address}/v1", api_key=PLACEHOLDER, max_retries=0)
-    sealed = {"type": "reasoning", "id": "rs_1", "encrypted_content": "AAAA", "summary": []}
-    own = client.responses.create(
-        model="m", input=[*ASK, sealed], store=False, include=["reasoning.encrypted_content"]
-    )
-    with pytest.raises(openai.PermissionDeniedError, match="previous_response_id"):
-        client.responses.create(model="m", input=ASK, previous_response_id=own.id)
+    with gpt(served.address) as client:
+        sealed = {"type": "reasoning", "id": "rs_1", "encrypted_content": "AAAA", "summary": []}
+        own = client.responses.create(
+            model="m", input=[*ASK, sealed], store=False, include=["reasoning.encrypted_content"]
+        )
+        with pytest.raises(openai.PermissionDeniedError, match="previous_response_id"):
+            client.responses.create(model="m", input=ASK, previous_response_id=own.id)
 
     assert own.output
     assert statuses(served, 1) == [200]
@@ -157,17 +172,21 @@ def test_gemini_request_streams(served):
 
 def test_wrong_key_is_the_clients_own_error(served):
     """In the class that each SDK has for it."""
-    with pytest.raises(anthropic.AuthenticationError, match="not this session's"):
-        anthropic.Anthropic(base_url=served.address, api_key=KEY, max_retries=0).messages.create(
-            model="m", max_tokens=50, messages=ASK
-        )
-    with pytest.raises(openai.AuthenticationError, match="not this session's"):
-        openai.OpenAI(base_url=f"{served.address}/v1", api_key=KEY, max_retries=0).models.list()
+    with (
+        claude(served.address, api_key=KEY) as client,
+        pytest.raises(anthropic.AuthenticationError, match="not this session's"),
+    ):
+        client.messages.create(model="m", max_tokens=50, messages=ASK)
+    with (
+        gpt(served.address, api_key=KEY) as client,
+        pytest.raises(openai.AuthenticationError, match="not this session's"),
+    ):
+        client.models.list()
 
 
 def test_mock_saw_the_hosts_key_alone(served, mock):
     """Nothing that the client sent as a key arrived."""
-    client = openai.OpenAI(base_url=f"{served.address}/v1", api_key=PLACEHOLDER, max_retries=0)
-    client.chat.completions.create(model="m", messages=ASK)
+    with gpt(served.address) as client:
+        client.chat.completions.create(model="m", messages=ASK)
 
     assert PLACEHOLDER not in str(journal(mock, KEY))
