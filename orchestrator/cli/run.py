@@ -115,6 +115,10 @@ def run(
     apply_changes: Annotated[
         bool, typer.Option("--apply", help="Apply the changes at the end without asking.")
     ] = False,
+    output_schema: Annotated[
+        Path | None,
+        typer.Option(help="Answer with JSON that follows this JSON Schema.", metavar="FILE"),
+    ] = None,
     output_last_message: Annotated[
         Path | None, typer.Option(help="Write the answer to this file too.", metavar="FILE")
     ] = None,
@@ -154,6 +158,7 @@ def run(
         add_dirs=tuple(chosen_directory(path, flag="--add-dir") for path in add_dir or []),
         tools=settings.tools if tools is None else read_tools(tools),
         previews=tuple(parse_preview(port, None) for port in preview or []),
+        output_schema=output_schema,
     )
     io = open_io(quiet=print_only, json_events=json_events, bell=settings.approvals.bell)
     if not policy and settings.policy == DEFAULT_POLICY and not (resume or resume_latest):

@@ -64,4 +64,6 @@ class RunOptions:
     """Ports of the box to be reached from the host's loopback."""
     remarks: tuple[str, ...] = ()
     """What the person is told once the session has begun; safe text."""
+    output_schema: Path | None = None
+    """A file with the JSON Schema that the answer is to follow."""
     tools: tuple[str, ...] = ("read", "write", "edit", "bash")

@@ -13,8 +13,10 @@ from orchestrator.harness.ending import stoppable, unforeseen
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.session import Session, open_session
+from orchestrator.harness.shaping import read_wanted, shape_answer
 from orchestrator.harness.winding import Outcome, RunEnd, wind_up
 from orchestrator.loop.agent_loop import RunResult
+from orchestrator.model.structured import Wanted
 
 
 async def run_session(
@@ -30,12 +32,13 @@ async def run_session(
     However a session ends, its last event is ``session_end`` and its chain is closed: also where
     the engine cannot be reached any more, and where something raises that nobody foresaw.
     """
+    wanted = read_wanted(options.output_schema) if options.output_schema else None
     async with (
         stoppable() as (scope, got),
         open_session(options, settings, paths, front=front, net=net) as session,
     ):
         try:
-            result, error = await _work(session, scope)
+            result, error = await _work(session, scope, wanted)
         except BaseException as bug:
             with anyio.CancelScope(shield=True):
                 await wind_up(session, Outcome(None, unforeseen(bug), got))
@@ -46,7 +49,7 @@ async def run_session(
 
 
 async def _work(
-    session: Session, scope: anyio.CancelScope
+    session: Session, scope: anyio.CancelScope, wanted: Wanted | None
 ) -> tuple[RunResult | None, GloveboxError | None]:
     """Run the loop; a failure becomes data, so that the session still ends in order."""
     try:
@@ -54,7 +57,10 @@ async def _work(
             session.record.open_turn(session.prompt, session.output.scrub_message)
             # A signal that came on the way up counts before anything is done.
             await anyio.lowlevel.checkpoint()
-            return await session.loop.run(), None
+            result = await session.loop.run()
+            if wanted is not None and result.status == "done":
+                result = await shape_answer(session, result, wanted)
+            return result, None
     except GloveboxError as error:
         return None, error
     return None, None

@@ -26,6 +26,7 @@ from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import Governed, govern
 from orchestrator.harness.ground import Ground, known_keys, open_ground, output_filter
 from orchestrator.harness.history import KeepingRunner, TurnHistory
+from orchestrator.harness.models.meter import Meter, together
 from orchestrator.harness.models.models import Models, ModelSource, open_models
 from orchestrator.harness.models.roles import Roles
 from orchestrator.harness.options import RunOptions
@@ -56,6 +57,10 @@ class Session:
     prompt: str | None
     """What the person said with the command."""
     models: Models
+    meter: Meter
+    """Of model calls that are no turns."""
+    speech: Callable[[], Speech]
+    """What the next request carries besides the conversation."""
 
 
 @asynccontextmanager
@@ -79,8 +84,10 @@ async def open_session(
     ) as ground:
         models = worker.models
         _bind(models, ground)
+        meter = Meter(ground.record.audit, ground.record.store)
+        speech = _speech(ground, tools, models)
         dispatcher = _dispatcher(ground, tools)
-        loop = _loop(ground, dispatcher, tools, models)
+        loop = _loop(ground, dispatcher, models, speech=speech, meter=meter)
         _warn_of_cost(governed.policy, models, ground.observe)
         await _run_first(ground, dispatcher, tools, note=front.note)
         yield Session(
@@ -93,6 +100,8 @@ async def open_session(
             ground.output,
             governed.options.prompt,
             models,
+            meter,
+            lambda: speech,
         )
 
 
@@ -173,23 +182,27 @@ async def _run_first(
     )
 
 
-def _loop(
-    ground: Ground, dispatcher: Dispatcher, tools: Mapping[str, Tool], models: Models
-) -> AgentLoop:
+def _speech(ground: Ground, tools: Mapping[str, Tool], models: Models) -> Speech:
     definitions = tuple(tool.definition for tool in tools.values())
     today = datetime.now(UTC).date().isoformat()
+    facts = PromptFacts(WORKDIR, today, tuple(tools), way_out=lets_out(ground.governed.policy))
+    return Speech(system_prompt(facts), definitions, models.thinking)
+
+
+def _loop(
+    ground: Ground, dispatcher: Dispatcher, models: Models, *, speech: Speech, meter: Meter
+) -> AgentLoop:
     governed = ground.governed
-    facts = PromptFacts(WORKDIR, today, tuple(tools), way_out=lets_out(governed.policy))
     return AgentLoop(
         models,
         _runner(ground, dispatcher),
         ground.record.transcript,
         audit=ground.record.audit,
-        speech=Speech(system_prompt(facts), definitions),
+        speech=speech,
         limits=run_limits(governed.policy.limits, governed.options.limits),
         output=ground.output,
         observe=ground.observe,
-        beside=ground.use.beside,
+        beside=lambda: together(ground.use.beside(), meter.beside()),
     )
 
 

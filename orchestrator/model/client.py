@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from orchestrator.schema.message import AssistantMessage, Message, ToolDefinition
 from orchestrator.schema.thinking import ThinkingLevel
+
+Tier = Literal["prompt", "json", "native", "grammar"]
+"""How a server can be held to a form: by words alone, to any JSON object, to a schema by the
+provider itself, or to a schema by the sampler of a server of one's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputShape:
+    """The form of an answer that a program reads."""
+
+    name: str
+    """Letters, digits, ``_`` and ``-``; at most 64."""
+    schema: Mapping[str, Any]
+    """JSON Schema of an object, draft 2020-12."""
+    tier: Tier
+    """How the server is asked to hold to it; what it answers is checked all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +42,8 @@ class ModelInfo:
     """It sees pictures."""
     thinking: tuple[ThinkingLevel, ...] = ()
     """Levels that it can be asked for, from least to most; empty where it cannot be asked."""
+    tier: Tier = "prompt"
+    """The firmest way to hold it to a form."""
 
     @property
     def id(self) -> str:
@@ -40,12 +58,17 @@ class Prompt:
     system: str
     messages: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...] = ()
-    purpose: Literal["turn", "conclusion", "summary"] = "turn"
-    """A conclusion or summary is asked for without tools."""
+    purpose: Literal["turn", "conclusion", "summary", "structured"] = "turn"
+    """All but a turn are asked for without tools."""
     thinking: ThinkingLevel | None = None
     """None leaves the model its own default."""
     cache_key: str = ""
     """The same for all requests that share a beginning: the session's id."""
+    answers: int | None = None
+    """How many answers of the model stand on the conversation's path, also those that a summary
+    took the place of; None: as many as ``messages`` has."""
+    shape: OutputShape | None = None
+    """The form that the answer is to have; None for free text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,7 @@ class Script(_Strict):
     turns: list[ScriptedTurn]
     conclusion: Texts = []
     summaries: Texts = []
+    structured: Texts = []
 
 
 def load_script(path: Path) -> Script:

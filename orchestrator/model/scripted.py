@@ -40,6 +40,8 @@ from orchestrator.schema.message import (
 
 PIECE = 24
 """Characters of one streamed piece: small, so that every script exercises streaming."""
+_KEYS = {"conclusion": "conclusion", "summary": "summaries", "structured": "structured"}
+"""What a request is for, and where the script has its answers."""
 SHOWN = 500
 """Characters of a tool output in an error."""
 
@@ -52,7 +54,7 @@ class ScriptedModel:
         self._script = script
         self._source = source
         self._raised: set[int] = set()
-        self._asked = {"conclusion": 0, "summary": 0}
+        self._asked = dict.fromkeys(_KEYS, 0)
         self._info = _info(script)
         self._templates = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
 
@@ -63,16 +65,15 @@ class ScriptedModel:
 
     async def complete(self, prompt: Prompt, *, on_delta: OnDelta) -> AssistantMessage:
         """Return the scripted answer after streaming its text in small pieces."""
-        if prompt.purpose == "turn":
-            message = self._turn(prompt.messages)
-        else:
-            message = self._spoken(prompt.purpose)
+        message = self._turn(prompt) if prompt.purpose == "turn" else self._spoken(prompt.purpose)
         for piece in _pieces(message.text):
             on_delta(Delta("text", piece))
         return message
 
-    def _turn(self, messages: tuple[Message, ...]) -> AssistantMessage:
-        said = sum(isinstance(message, AssistantMessage) for message in messages)
+    def _turn(self, prompt: Prompt) -> AssistantMessage:
+        messages, said = prompt.messages, prompt.answers
+        if said is None:
+            said = sum(isinstance(message, AssistantMessage) for message in messages)
         for number, turn in self._reached(said):
             if turn.error is not None:
                 self._fail_once(number, turn.error)
@@ -152,9 +153,9 @@ class ScriptedModel:
         return value
 
     def _spoken(self, purpose: str) -> AssistantMessage:
-        """Return the next conclusion or summary; these eat no turns."""
-        texts = self._script.conclusion if purpose == "conclusion" else self._script.summaries
-        key = "conclusion" if purpose == "conclusion" else "summaries"
+        """Return the next conclusion, summary or object; these eat no turns."""
+        key = _KEYS[purpose]
+        texts: list[str] = getattr(self._script, key)
         number = self._asked[purpose]
         if number >= len(texts):
             raise ScriptError(

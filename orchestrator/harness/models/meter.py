@@ -43,6 +43,16 @@ class Meter:
         return Beside(self._usage, cost, self._known_usd)
 
 
+def together(*parts: Beside) -> Beside:
+    """Return what several came to; the cost is unknown where one part's is."""
+    known = all(part.cost_usd is not None for part in parts)
+    return Beside(
+        sum((part.usage for part in parts), Usage()),
+        sum(part.cost_usd or 0.0 for part in parts) if known else None,
+        sum(part.known_cost_usd for part in parts),
+    )
+
+
 class Metered:
     """A model whose every call is noted; for all but the loop, which notes its own."""
 
