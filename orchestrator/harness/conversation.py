@@ -14,14 +14,24 @@ import anyio
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
-from orchestrator.errors import AuditError, BoxError, EngineError, GloveboxError, SessionError
+from orchestrator.errors import (
+    AuditError,
+    BoxError,
+    EngineError,
+    GloveboxError,
+    SessionError,
+    UsageError,
+)
 from orchestrator.harness.egress.net import Net
 from orchestrator.harness.ending import stoppable, tell, unforeseen
 from orchestrator.harness.front import FrontDoor
+from orchestrator.harness.jumping import go_to, place_of
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.session import Session, open_session
 from orchestrator.harness.winding import Outcome, RunEnd, wind_up
 from orchestrator.loop.agent_loop import RunResult
+from orchestrator.schema.head_event import LeafMoved
+from orchestrator.schema.ids import EntryId
 from orchestrator.schema.message import Image, Usage
 
 FATAL = (BoxError, EngineError, AuditError, SessionError)
@@ -76,6 +86,19 @@ class Conversation:
             return False
         self._scope.cancel()
         return True
+
+    def go_to(self, target: EntryId) -> str:
+        """Go on from another entry of the tree; return what is to be said anew, if it was said.
+
+        Raises UsageError for an entry that is not there, or while the model is at work.
+        """
+        if self._scope is not None:
+            raise UsageError("the model is at work", hint="stop it first, with Esc")
+        session = self.session
+        place = place_of(target, session.record.store.tree)
+        go_to(session.record.store, place)
+        session.observe(LeafMoved(place.leaf))
+        return place.text
 
     async def _work(self) -> Reply:
         if self._scope is not None:

@@ -18,6 +18,8 @@ What = Literal["both", "files", "conversation"]
 
 MARK = "rewind"
 """The ``kind`` of the session's own entry about a rewind."""
+JUMP = "jump"
+"""The same about going on from another place, with the files as they are."""
 
 _SNAPSHOT = re.compile(r"s([0-9]{1,9})")
 _TURN = re.compile(r"[0-9]{1,5}")
@@ -89,12 +91,12 @@ def mark_body(aim: Aim, *, before: int | None, leaf: EntryId | None, was: int) -
 
 
 def notes_for_model(path: Sequence[Entry]) -> list[str]:
-    """Return what the model has to know of rewinds since the last message."""
+    """Return what the model has to know of rewinds and jumps since the last message."""
     notes: list[str] = []
     for entry in reversed(path):
         if entry.type == "message":
             break
-        if entry.type == "custom" and entry.body.get("kind") == MARK:
+        if entry.type == "custom" and entry.body.get("kind") in {MARK, JUMP}:
             notes.append(str(entry.body.get("told", "")))
     return [note for note in reversed(notes) if note]
 
