@@ -60,13 +60,23 @@ def test_input_ends_where_that_is_asked_for(stage):
     assert (found["text"].strip(), found["exit_code"]) == ("4", 0)
 
 
+async def sleepers(scene, prefix, wanted):
+    """Wait until so many sleep: a fork is not yet its program, one that was signalled not yet gone.
+
+    Returns how many do in the end.
+    """
+    count = f"pgrep -fc '^sleep {prefix}'"
+    looks = f'for look in $(seq 400); do [ "$({count})" = {wanted} ] && break; sleep 0.05; done'
+    return await scene.output(f"{looks}; {count} || true")
+
+
 def test_signal_reaches_the_whole_tree(stage):
     """Children in sessions of their own as well."""
 
     async def scene(scene):
         tree = Started(scene)
         await tree.start("setsid sleep 930 & (sleep 931 &) ; sleep 932")
-        before = await scene.output("pgrep -fc '^sleep 93'")
+        before = await sleepers(scene, "93", 3)
         ended = await tree.signal("KILL")
         return before, ended, await scene.output("pgrep -fa '^sleep 93' || echo none")
 
@@ -83,8 +93,9 @@ def test_signal_reaches_what_outlived_its_starter(stage):
     async def scene(scene):
         gone = Started(scene)
         began = await gone.start("sleep 940 & exit 3", look())
-        before = await scene.output("pgrep -fc '^sleep 94'")
+        before = await sleepers(scene, "94", 1)
         await gone.signal("TERM")
+        await sleepers(scene, "94", 0)
         return began, before, await scene.output("pgrep -fa '^sleep 94' || echo none")
 
     began, before, left = stage.play(scene)
