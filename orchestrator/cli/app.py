@@ -19,6 +19,7 @@ from orchestrator.schema.terminal_text import escape_terminal
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("orchestrator.cli.run:run", "Put an agent to work on a directory, in a box."),
+    "chat": ("orchestrator.cli.chat.command:chat", "Talk with an agent that works in a box."),
     "wrap": ("orchestrator.cli.wrap:wrap", "Run a program of yours, an agent say, in a box."),
     "shell": ("orchestrator.cli.shell:shell", "Open a box for yourself, without a model."),
     "attach": ("orchestrator.cli.attach:attach", "Open a terminal in a running session's box."),

@@ -135,7 +135,7 @@ def run(
     options = RunOptions(
         prompt=read_prompt(prompt, resuming=bool(resume or resume_latest)),
         directory=chosen_directory(cd),
-        model=_model(model, settings),
+        model=chosen_model(model, settings),
         small_model=settings.small_model,
         fallback=settings.fallback,
         thinking=read_thinking(thinking) or settings.thinking,
@@ -275,11 +275,12 @@ def chosen_directory(given: Path, *, flag: str = "--cd") -> Path:
     return directory
 
 
-def _model(given: str | None, settings: Settings) -> str:
+def chosen_model(given: str | None, settings: Settings, *, command: str = "run") -> str:
+    """Return the model's name; UsageError where nobody chose one."""
     model = given or settings.model
     if not model:
         raise UsageError(
-            "run: no model is chosen",
+            f"{command}: no model is chosen",
             hint="give -m provider/name, or set 'model:' in config.yaml; -m local needs no key",
         )
     return model

@@ -1,0 +1,1 @@
+"""``glovebox chat``: one session that a person talks with."""

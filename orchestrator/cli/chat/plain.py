@@ -1,0 +1,77 @@
+"""Lines in, lines out: chat where stdin or stdout is no terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TextIO
+
+from anyio import to_thread
+
+from orchestrator.cli.render import JsonLines, Progress
+from orchestrator.confirmation.channels import Channel
+from orchestrator.schema.event import MessageEnd, Observer
+from orchestrator.schema.event_base import Event
+from orchestrator.schema.terminal_text import escape_terminal
+
+
+@dataclass(slots=True)
+class PlainSurface:
+    """Each line of ``source`` is one thing said; answers go to ``out``, the rest to ``err``.
+
+    With ``json_events`` all events go to ``out`` instead, a line each.
+    """
+
+    source: TextIO
+    out: TextIO
+    err: TextIO
+    json_events: bool = False
+
+    def observer(self, session: str) -> Observer:
+        """Return what shows the events of one session."""
+        if self.json_events:
+            return JsonLines(lambda text: _put(self.out, text), session)
+        progress = Progress(lambda text: _put(self.err, text), colour=False)
+
+        def show(event: Event) -> None:
+            progress(event)
+            if isinstance(event, MessageEnd) and event.message["stop_reason"] == "end_turn":
+                _put(self.out, _text_of(event).rstrip("\n") + "\n")
+
+        return show
+
+    def person(self) -> Channel | None:
+        """Return that nobody can be asked: what comes on stdin is said to the model."""
+        return None
+
+    def note(self, text: str) -> None:
+        """Tell the person something; ``text`` is already safe."""
+        _put(self.err, text + "\n")
+
+    async def read(self) -> str | None:
+        """Return the next line that says something; None at the end."""
+        while line := await to_thread.run_sync(self.source.readline, abandon_on_cancel=True):
+            if line.strip():
+                return line.rstrip("\n")
+        return None
+
+
+def standard_surface(*, json_events: bool) -> PlainSurface:
+    """Return the surface of this process's own streams."""
+    return PlainSurface(sys.stdin, sys.stdout, sys.stderr, json_events)
+
+
+def _text_of(event: MessageEnd) -> str:
+    parts = (part["text"] for part in event.message["content"] if part["type"] == "text")
+    return escape_lines("".join(parts))
+
+
+def escape_lines(text: str, escape: Callable[[str], str] = escape_terminal) -> str:
+    """Return text of many lines made safe, its line feeds kept."""
+    return "\n".join(escape(line) for line in text.split("\n"))
+
+
+def _put(stream: TextIO, text: str) -> None:
+    stream.write(text)
+    stream.flush()

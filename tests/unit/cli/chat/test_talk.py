@@ -1,0 +1,128 @@
+"""The course of a chat, on a real box, said line by line."""
+
+import io
+
+import anyio
+import pytest
+import yaml
+
+from orchestrator.cli.chat.commands import run_command
+from orchestrator.cli.chat.plain import PlainSurface
+from orchestrator.cli.chat.talk import Chat, Leave
+from orchestrator.config.paths import Paths
+from orchestrator.config.settings import Settings
+from orchestrator.harness.options import RunOptions
+from tests.support.workspaces import drop_workspaces, give
+
+pytestmark = pytest.mark.docker
+
+
+def bash(command):
+    return {"tool_calls": [{"name": "bash", "arguments": {"command": command}}]}
+
+
+@pytest.fixture
+def chat(tmp_path):
+    """Return what runs a chat of some lines with a scripted model; gives end, answers, notes."""
+    paths = Paths(tmp_path / "state", tmp_path / "config")
+    project = tmp_path / "project"
+    project.mkdir()
+    give(project)
+
+    def run(*turns, said, command=run_command, prompt=None):
+        script = tmp_path / "script.yaml"
+        script.write_text(yaml.safe_dump({"version": 1, "turns": list(turns)}))
+        options = RunOptions(prompt, project, f"scripted:{script}")
+        lines = io.StringIO("".join(f"{line}\n" for line in said))
+        surface = PlainSurface(lines, io.StringIO(), io.StringIO())
+        talk = Chat(options, Settings(), paths, surface, command, waits=True)
+        end = anyio.run(talk.run)
+        return end, surface.out.getvalue().splitlines(), surface.err.getvalue()
+
+    yield run
+    drop_workspaces(paths)
+
+
+def test_lines_are_said_one_after_the_other(chat):
+    """The prompt first; empty lines say nothing; a text after // begins with one /."""
+    turns = ({"text": "zero"}, {"text": "one"}, {"text": "two"})
+    end, answers, _ = chat(*turns, said=["first", "", "//etc?"], prompt="begin")
+
+    assert answers == ["zero", "one", "two"]
+    assert (end.status, end.exit_code) == ("done", 0)
+
+
+def test_tree_leads_back_and_the_branch_that_was_left_stays(chat):
+    """The entry is named by the beginning of its id; what was said there is shown again."""
+
+    async def back(talk, line):
+        if line != "/back":
+            return await run_command(talk, line)
+        first = talk.conversation.session.record.store.tree.entries[0]
+        return await run_command(talk, f"/tree {first.id[:8]}")
+
+    turns = ({"text": "one"}, {"text": "two"})
+    _, answers, told = chat(*turns, said=["first", "/back", "again", "/tree"], command=back)
+
+    assert answers == ["one", "one"]
+    assert "said there: first" in told
+    assert [line[0] for line in told.splitlines() if "user: " in line] == [" ", ">"]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/nonsense", "/nonsense: there is no such command (/help lists them)"),
+        ("/thinking hard", "/thinking: expected one of off, minimal"),
+        ("/model nobody/x", "unknown provider 'nobody'"),
+        ("/tree zzz", "/tree zzz: expected the id of one entry, 0 begin so"),
+        ("/abort", "the model is not at work"),
+        ("/model", "model scripted/scripted-1, thinking its own default"),
+        ("/thinking high", "model scripted/scripted-1, thinking high"),
+        ("/help", "/model [NAME]"),
+    ],
+)
+def test_command_says_what_it_did_or_why_not(chat, line, told):
+    """And the chat goes on."""
+    _, answers, notes = chat({"text": "still here"}, said=[line, "hello"])
+
+    assert told in notes
+    assert answers == ["still here"]
+
+
+def test_quit_leaves_what_follows_unsaid(chat):
+    end, answers, _ = chat({"text": "one"}, said=["first", "/quit", "never"])
+
+    assert answers == ["one"]
+    assert end.status == "done"
+
+
+def test_command_at_rest_is_carried_out_between_two_boxes(chat):
+    """Then the same session goes on: the conversation is known, the box is new, and that is told."""
+    seen = []
+
+    async def rest(paths, session):
+        seen.append((session, paths.audit_log(session).read_text().count("session_end")))
+
+    async def command(_talk, _line):
+        return Leave(rest)
+
+    turns = (
+        bash("echo x > /tmp/x"),
+        {"text": "made"},
+        bash("ls /tmp/x || echo gone"),
+        {"text": "!"},
+    )
+    end, answers, told = chat(*turns, said=["make", "/rest", "look"], command=command)
+
+    assert seen == [(end.session, 1)]
+    assert answers == ["made", "!"]
+    assert "gone" in told
+
+
+def test_model_that_fails_does_not_end_the_chat(chat):
+    refused = {"error": {"status": 400, "type": "invalid_request_error"}}
+    _, answers, told = chat(refused, {"text": "now"}, said=["first", "second"])
+
+    assert answers == ["now"]
+    assert "bad_request" in told
