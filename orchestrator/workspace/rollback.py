@@ -80,8 +80,11 @@ def roll_back(
     if away:
         # Before what is not needed any more goes; in the order in which they were done.
         write_journal(folder, replace(journal, phase="undoing", steps=tuple(reversed(away))))
+    # Of one that was taken back while its directory moved, it is the only proof of that.
+    proofs = {step.slot for step in away}
     for step in staged:
-        committer.drop_staged(step)
+        if step.slot not in proofs:
+            committer.drop_staged(step)
     if not away:
         _end(tree, folder, journal, empty=not kept)
     return RolledBack(

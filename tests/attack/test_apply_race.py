@@ -180,14 +180,15 @@ def test_message_of_a_raced_apply_is_exactly_true(tmp_path: Path) -> None:
     """Put back means that nothing stays; what is out of reach is taken back by the next command."""
     project, wanted, folder = tmp_path / "project", tmp_path / "wanted", tmp_path / "folder"
     files = {f"d/{number}": "new" for number in range(300)}
-    write(project, {"d/old": "1", "d/7": "was"})
     write(wanted, {**files, "d/old": "2", "d/sub/x": "3"})
     folder.mkdir()
-    before = picture(project)
-    changes, there = changes_between(project, wanted), target(project, folder)
 
     lost = 0
     for _ in range(ROUNDS):
+        shutil.rmtree(project, ignore_errors=True)
+        write(project, {"d/old": "1", "d/7": "was"})
+        before = picture(project)
+        changes, there = changes_between(project, wanted), target(project, folder)
         with moving(project):
             try:
                 commit_changes(there, changes, opener(wanted))
@@ -200,9 +201,6 @@ def test_message_of_a_raced_apply_is_exactly_true(tmp_path: Path) -> None:
             # It met nobody on its way.
             finish(there)
             assert picture(project) == picture(wanted)
-            shutil.rmtree(project)
-            write(project, {"d/old": "1", "d/7": "was"})
-            changes, there = changes_between(project, wanted), target(project, folder)
             continue
         journal = read_journal(folder)
         if journal is not None:
