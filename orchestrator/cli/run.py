@@ -19,9 +19,11 @@ from orchestrator.cli.run_io import RunIo, open_io
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.config.settings import Settings, load_settings
 from orchestrator.errors import ConfigError, UsageError
+from orchestrator.harness.models.remembered import Remembered, remembered
 from orchestrator.harness.newcomer import Newcomer
 from orchestrator.harness.options import LimitOptions, OnAsk, RunOptions, WorkspaceMode
 from orchestrator.harness.preview import parse_preview
+from orchestrator.harness.record import session_file
 from orchestrator.harness.run import run_session
 from orchestrator.harness.winding import RunEnd
 from orchestrator.named_file import real_path
@@ -135,10 +137,10 @@ def run(
     options = RunOptions(
         prompt=read_prompt(prompt, resuming=bool(resume or resume_latest)),
         directory=chosen_directory(cd),
-        model=chosen_model(model, settings),
+        model=model or "",
         small_model=settings.small_model,
         fallback=settings.fallback,
-        thinking=read_thinking(thinking) or settings.thinking,
+        thinking=read_thinking(thinking),
         policies=tuple(policy or settings.policy),
         approve=approve,
         on_ask=_on_ask(on_ask),
@@ -160,6 +162,7 @@ def run(
         previews=tuple(parse_preview(port, None) for port in preview or []),
         output_schema=output_schema,
     )
+    options = with_model(options, settings, paths, command="run")
     io = open_io(quiet=print_only, json_events=json_events, bell=settings.approvals.bell)
     if not policy and settings.policy == DEFAULT_POLICY and not (resume or resume_latest):
         options = _for_newcomer(options, paths, io)
@@ -275,15 +278,24 @@ def chosen_directory(given: Path, *, flag: str = "--cd") -> Path:
     return directory
 
 
-def chosen_model(given: str | None, settings: Settings, *, command: str = "run") -> str:
-    """Return the model's name; UsageError where nobody chose one."""
-    model = given or settings.model
-    if not model:
+def with_model(
+    options: RunOptions, settings: Settings, paths: Paths, *, command: str
+) -> RunOptions:
+    """Return the options with a model: a flag's, or that of the session taken up, or a setting's.
+
+    Raises UsageError where nobody chose one.
+    """
+    resuming = options.resume is not None or options.resume_latest
+    last = remembered(session_file(options, paths)) if resuming else Remembered()
+    name = options.model or last.name or settings.model
+    if not name:
         raise UsageError(
             f"{command}: no model is chosen",
             hint="give -m provider/name, or set 'model:' in config.yaml; -m local needs no key",
         )
-    return model
+    return replace(
+        options, model=name, thinking=options.thinking or last.thinking or settings.thinking
+    )
 
 
 def read_thinking(word: str | None) -> ThinkingLevel | None:

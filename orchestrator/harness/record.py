@@ -186,7 +186,7 @@ def open_record(
 
 
 def _reopen(options: RunOptions, paths: Paths) -> SessionStore:
-    store = SessionStore.open(_file_of(options, paths))
+    store = SessionStore.open(session_file(options, paths))
     # A file that lost its header names no directory; the workspace's own record still does.
     if store.header.cwd and Path(store.header.cwd) != options.directory:
         cwd = store.header.cwd
@@ -198,7 +198,8 @@ def _reopen(options: RunOptions, paths: Paths) -> SessionStore:
     return store
 
 
-def _file_of(options: RunOptions, paths: Paths) -> Path:
+def session_file(options: RunOptions, paths: Paths) -> Path:
+    """Return the file of the session that is to be taken up; SessionError where there is none."""
     if options.resume is not None:
         return find_session(paths.sessions, options.resume).path
     found = list_sessions(paths.project_sessions(options.directory))

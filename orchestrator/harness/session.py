@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
@@ -28,17 +29,17 @@ from orchestrator.harness.ground import Ground, known_keys, open_ground, output_
 from orchestrator.harness.history import KeepingRunner, TurnHistory
 from orchestrator.harness.models.meter import Meter, together
 from orchestrator.harness.models.models import Models, ModelSource, open_models
+from orchestrator.harness.models.remembered import last_model
 from orchestrator.harness.models.roles import Roles
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.record import Record
 from orchestrator.harness.room import Room
 from orchestrator.loop.agent_loop import AgentLoop, ToolRunner
-from orchestrator.model.client import ModelClient, ModelInfo
+from orchestrator.model.client import ModelClient
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.prompts.build import PromptFacts, system_prompt
 from orchestrator.schema.event import ErrorRaised, Observer
 from orchestrator.schema.ids import SessionId
-from orchestrator.schema.thinking import ThinkingLevel
 from orchestrator.tools.registry import builtin_tools
 from orchestrator.tools.tool import Tool, ToolContext
 
@@ -147,9 +148,12 @@ def _bind(models: Models, ground: Ground) -> None:
         told.update(fresh)
         ground.output.learn(fresh)
 
-    def note(info: ModelInfo, thinking: ThinkingLevel | None, reason: str) -> None:
-        store.append("model_change", {"model": info.id, "thinking": thinking, "reason": reason})
+    def note(body: Mapping[str, Any]) -> None:
+        store.append("model_change", body)
 
+    begun = models.change("start")
+    if last_model(store.tree.path()) != (begun["name"], begun["thinking"]):
+        note(begun)
     models.learn, models.note = learn, note
 
 

@@ -20,11 +20,11 @@ from orchestrator.cli.run import (
     Tools,
     chosen_directory,
     chosen_mode,
-    chosen_model,
     read_environment,
     read_seconds,
     read_thinking,
     read_tools,
+    with_model,
 )
 from orchestrator.config.paths import paths_from
 from orchestrator.config.settings import load_settings
@@ -88,10 +88,10 @@ def chat(
     options = RunOptions(
         prompt=prompt,
         directory=chosen_directory(cd),
-        model=chosen_model(model, settings, command="chat"),
+        model=model or "",
         small_model=settings.small_model,
         fallback=settings.fallback,
-        thinking=read_thinking(thinking) or settings.thinking,
+        thinking=read_thinking(thinking),
         policies=tuple(policy or settings.policy),
         approve=approve,
         yolo=yolo,
@@ -108,6 +108,7 @@ def chat(
         tools=settings.tools if tools is None else read_tools(tools),
         previews=tuple(parse_preview(port, None) for port in preview or []),
     )
+    options = with_model(options, settings, paths, command="chat")
     surface = standard_surface(json_events=json_events)
     talk = Chat(options, settings, paths, surface, run_command, waits=True)
     end = anyio.run(talk.run)

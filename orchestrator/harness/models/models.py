@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from orchestrator.config.providers import ProviderSettings
 from orchestrator.credentials.secret import Secret
@@ -49,8 +49,8 @@ class Models:
     _stack: AsyncExitStack
     learn: Callable[[], None] = lambda: None
     """Called after a key was asked for, before anything is sent with it."""
-    note: Callable[[ModelInfo, ThinkingLevel | None, str], None] = lambda *_: None
-    """Called with a change and its reason, for the session's file."""
+    note: Callable[[Mapping[str, Any]], None] = lambda _: None
+    """Called with the body of a ``model_change`` entry, for the session's file."""
     _open: dict[str, ModelClient] = field(default_factory=dict)
     _main: ModelClient | None = None
 
@@ -101,6 +101,15 @@ class Models:
         self.roles = replace(self.roles, thinking=level)
         self._tell("user")
 
+    def change(self, reason: Literal["start", "user", "fallback"]) -> dict[str, Any]:
+        """Return the body of an entry about the models as they are now."""
+        return {
+            "model": self.info.id,
+            "name": self.roles.main,
+            "thinking": self.thinking,
+            "reason": reason,
+        }
+
     @property
     def _now(self) -> ModelClient:
         if self._main is None:
@@ -135,7 +144,7 @@ class Models:
         self._tell("fallback")
 
     def _tell(self, reason: Literal["user", "fallback"]) -> None:
-        self.note(self.info, self.thinking, reason)
+        self.note(self.change(reason))
         self.observe(ModelChange(self.info.id, self.thinking, reason))
 
     async def _opened(self, name: str, *, impatient: bool = False) -> ModelClient:

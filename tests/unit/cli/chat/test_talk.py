@@ -58,7 +58,8 @@ def test_tree_leads_back_and_the_branch_that_was_left_stays(chat):
     async def back(talk, line):
         if line != "/back":
             return await run_command(talk, line)
-        first = talk.conversation.session.record.store.tree.entries[0]
+        entries = talk.conversation.session.record.store.tree.entries
+        first = next(entry for entry in entries if entry.type == "message")
         return await run_command(talk, f"/tree {first.id[:8]}")
 
     turns = ({"text": "one"}, {"text": "two"})

@@ -43,7 +43,7 @@ def use(roles, work, *, forbidden=(), events=None, notes=None):
         seen = events if events is not None else []
         async with open_models(roles, policy, source, observe=seen.append) as models:
             if notes is not None:
-                models.note = lambda *facts: notes.append(facts)
+                models.note = notes.append
             return await work(models)
 
     return anyio.run(main)
@@ -65,7 +65,8 @@ def test_another_model_answers_from_the_next_request_on(script):
     roles = Roles(script("a", {"text": "from a"}))
     assert use(roles, work, events=events, notes=notes) == ("from a", "from b", "b")
     assert events == [ModelChange("scripted/b", None, "user")]
-    assert [(info.id, reason) for info, _, reason in notes] == [("scripted/b", "user")]
+    assert [(body["model"], body["reason"]) for body in notes] == [("scripted/b", "user")]
+    assert notes[0]["name"].endswith("b.yaml")
 
 
 @pytest.mark.parametrize("name", ["nobody/knows", "openai/gpt-6.1-sol", "no-slash"])
