@@ -1,0 +1,79 @@
+"""Jinja2, sandboxed and strict: a missing variable is an error, and no text is rendered twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jinja2 import BaseLoader, FunctionLoader, StrictUndefined, TemplateNotFound
+from jinja2.exceptions import (
+    SecurityError,
+    TemplateError,
+    TemplateSyntaxError,
+    UndefinedError,
+)
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from orchestrator.errors import PromptError
+from orchestrator.prompts.plain import Complexity, check_plain
+
+MOST_CHARACTERS = 256 * 1024
+"""Of a rendered text: what a person wrote for a model is far shorter."""
+
+
+def render(
+    text: str,
+    values: Mapping[str, Any],
+    *,
+    source: str,
+    plain: bool = False,
+    partial: Callable[[str], str | None] = lambda _: None,
+) -> str:
+    """Return ``text`` with its variables filled in.
+
+    ``source`` is the file for messages; ``partial`` gives what ``{% include "NAME" %}`` names.
+    ``plain`` is for texts of a project: the small part of the language that cannot run away, see
+    ``check_plain``. Raises PromptError with place and reason.
+    """
+    try:
+        environment = _environment(FunctionLoader(partial))
+        if plain:
+            check_plain(environment.parse(text), environment, partial)
+        return _bounded(environment, text, values, source=source)
+    except UndefinedError as err:
+        known = ", ".join(sorted(values)) or "none"
+        raise PromptError(f"{source}: {err.message}", hint=f"variables here: {known}") from err
+    except TemplateSyntaxError as err:
+        where = f"{source}:{err.lineno}" if err.name is None else f"{source}: partial {err.name}"
+        raise PromptError(f"{where}: not a template: {err.message}") from err
+    except TemplateNotFound as err:
+        raise PromptError(
+            f"{source}: no partial is called {err.name}", hint="partials lie in templates/partials"
+        ) from err
+    except Complexity as err:
+        raise PromptError(
+            f"{source}:{err.line}: {err} is not for a project's own texts",
+            hint="variables, if, and one for over a list are; yours in the configuration may more",
+        ) from err
+    except RecursionError as err:
+        raise PromptError(f"{source}: it includes itself without end") from err
+    except (SecurityError, TemplateError, ArithmeticError, TypeError, ValueError) as err:
+        raise PromptError(f"{source}: cannot be rendered: {err}") from err
+
+
+def _environment(loader: BaseLoader) -> ImmutableSandboxedEnvironment:
+    return ImmutableSandboxedEnvironment(
+        loader=loader, undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False
+    )
+
+
+def _bounded(
+    environment: ImmutableSandboxedEnvironment, text: str, values: Mapping[str, Any], *, source: str
+) -> str:
+    pieces, size = [], 0
+    for piece in environment.from_string(text).generate(**values):
+        size += len(piece)
+        if size > MOST_CHARACTERS:
+            raise PromptError(f"{source}: expected at most {MOST_CHARACTERS} characters, got more")
+        pieces.append(piece)
+    return "".join(pieces)
