@@ -11,7 +11,8 @@ from typing import Any, Literal, cast, get_args
 from orchestrator.errors import SessionError
 from orchestrator.schema.ids import EntryId, SessionId
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+"""2: edits, labels and compactions count, which a reader of version 1 would pass over in silence."""
 
 EntryType = Literal[
     "message",
@@ -29,6 +30,8 @@ EntryType = Literal[
 
 ENTRY_TYPES: frozenset[str] = frozenset(get_args(EntryType))
 
+_FACTS = ("policy_digest", "image_digest", "forked_from", "forked_at")
+
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -44,6 +47,10 @@ class SessionHeader:
     policy_digest: str = ""
     image_digest: str = ""
     version: int = FORMAT_VERSION
+    forked_from: str = ""
+    """The session that this one was copied from; "" for one of its own."""
+    forked_at: str = ""
+    """The entry of that session up to which it was copied; "" for all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +89,14 @@ def parse_header(data: Any) -> SessionHeader | None:
     if not isinstance(data, dict) or data.get("type") != "session":
         return None
     texts = {name: data.get(name, "") for name in ("id", "cwd", "created")}
-    digests = {name: data.get(name, "") for name in ("policy_digest", "image_digest")}
+    facts = {name: data.get(name, "") for name in _FACTS}
     version = data.get("version")
-    if not all(isinstance(text, str) for text in (*texts.values(), *digests.values())):
+    if not all(isinstance(text, str) for text in (*texts.values(), *facts.values())):
         return None
     if not texts["id"] or type(version) is not int:
         return None
     return SessionHeader(
-        SessionId(texts["id"]), texts["cwd"], texts["created"], **digests, version=version
+        SessionId(texts["id"]), texts["cwd"], texts["created"], **facts, version=version
     )
 
 

@@ -26,10 +26,15 @@ class Holder:
     host: str
 
 
+class SessionMovedError(SessionError):
+    """Raised when a session was replaced, by a change of format say, since it was opened."""
+
+
 def lock_session(fd: int, path: Path) -> Holder | None:
     """Lock the open session file; return the dead holder it was left by, if any.
 
-    Raises SessionBusy with the holder's name when a live process has it.
+    Raises SessionBusy with the holder's name when a live process has it, SessionMovedError when the
+    path leads to another file by now.
     """
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -38,10 +43,13 @@ def lock_session(fd: int, path: Path) -> Holder | None:
         who = f"process {holder.pid} on {holder.host}" if holder else "another process"
         raise SessionBusy(
             f"{path.name}: {who} has this session open",
-            hint="end that one, or fork the session and work on the copy",
+            hint="end that one, look at it with `glovebox sessions show`, or work on a copy: "
+            "`glovebox sessions fork`",
         ) from err
     except OSError as err:
         raise SessionError(f"{path}: the session cannot be locked: {err.strerror}") from err
+    if not _is_in_place(fd, path):
+        raise SessionMovedError(f"{path}: another file has taken its place")
     left_by = read_holder(path)
     _describe(path)
     return left_by
@@ -77,6 +85,36 @@ def read_holder(path: Path) -> Holder | None:
         return Holder(pid=int(data["pid"]), host=str(data["host"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def live_holder(path: Path) -> Holder | None:
+    """Return the process that has the session open, None where none is known to; takes no lock."""
+    holder = read_holder(path)
+    if holder is None or holder.host != socket.gethostname():
+        # Another machine's processes cannot be asked for: then what it says is taken for true.
+        return holder
+    try:
+        os.kill(holder.pid, 0)
+    except ProcessLookupError:
+        return None
+    except PermissionError:
+        return holder
+    return holder
+
+
+def lock_beside(fd: int, path: Path) -> None:
+    """Lock a file that is to take the session's place, before anybody else can see it there."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as err:
+        raise SessionError(f"{path}: the session cannot be locked: {err.strerror}") from err
+
+
+def _is_in_place(fd: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(fd), path.lstat())
+    except OSError:
+        return False
 
 
 def _describe(path: Path) -> None:

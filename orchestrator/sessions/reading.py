@@ -6,6 +6,7 @@ Pure. Everything that was mended, skipped or moved is said in a warning with its
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -53,13 +54,15 @@ class SessionContent:
     """The tail is a whole entry that only lacks its line feed."""
 
 
-def read_content(data: bytes, *, name: str) -> SessionContent:
+def read_content(data: bytes, *, name: str, before: Iterable[EntryId] = ()) -> SessionContent:
     """Return everything readable; raises SessionError for a file that is no session.
 
-    ``name`` is the file's own, which gives a session its id when its header is lost.
+    ``name`` is the file's own, which gives a session its id when its header is lost. ``before``
+    are entries of the same file that ``data`` goes on from.
     """
     content = SessionContent(header_from_name(name))
-    known: set[EntryId] = set()
+    known = set(before)
+    is_start = not known
     *lines, tail = data.split(b"\n")
     content.good_size = len(data) - len(tail)
     for number, line in enumerate(lines, 1):
@@ -70,7 +73,8 @@ def read_content(data: bytes, *, name: str) -> SessionContent:
             _take_line(content, known, line, number)
     if tail:
         _take_tail(content, known, tail, len(lines) + 1)
-    _judge(content, name, is_empty=not data.strip(_BLANK))
+    if is_start:
+        _judge(content, name, is_empty=not data.strip(_BLANK))
     return content
 
 
@@ -164,7 +168,8 @@ def _take_header(content: SessionContent, header: SessionHeader, number: int) ->
     if header.version > FORMAT_VERSION:
         raise SessionError(
             f"session format: expected up to version {FORMAT_VERSION}, got {header.version}",
-            hint="a newer glovebox wrote this session; use that one",
+            hint="a newer glovebox wrote this session: use that one, or the file beside it that "
+            f"ends with .v{FORMAT_VERSION}, if there is one",
         )
     if not content.header_seen:
         content.header, content.header_seen = header, True

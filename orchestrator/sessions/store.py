@@ -7,7 +7,7 @@ everything that waits. So a full disk costs nothing but the time until there is 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -16,6 +16,7 @@ from orchestrator.errors import SessionError
 from orchestrator.schema.ids import EntryId
 from orchestrator.schema.message import Message
 from orchestrator.sessions.entry import (
+    FORMAT_VERSION,
     Entry,
     EntryType,
     SessionHeader,
@@ -23,13 +24,27 @@ from orchestrator.sessions.entry import (
     encode_header,
     mend_text,
 )
+from orchestrator.sessions.migration import migrate
 from orchestrator.sessions.reading import read_content
 from orchestrator.sessions.tree import EntryTree
-from orchestrator.sessions.writer import SessionFileWriter
+from orchestrator.sessions.writer import SessionFileWriter, write_new
+
+
+def write_copy(path: Path, header: SessionHeader, entries: Iterable[Entry]) -> None:
+    """Make a session file with entries of another one, whole or not at all; none is replaced."""
+    write_new(path, b"".join((encode_header(header), *map(encode_entry, entries))))
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+def _brought_up(file: SessionFileWriter, data: bytes, version: int) -> tuple[bytes, str]:
+    """Put the file in today's format in place; return its bytes, and what the person is told."""
+    fresh = migrate(data, version)
+    backup = file.path.with_name(f"{file.path.name}.v{version}")
+    file.put_in_place(fresh, backup)
+    return fresh, f"the format is now {FORMAT_VERSION}; as it was, the file is {backup.name}"
 
 
 class SessionStore:
@@ -79,8 +94,13 @@ class SessionStore:
     def _loaded(cls, file: SessionFileWriter, now: Callable[[], datetime]) -> SessionStore:
         data = file.read()
         content = read_content(data, name=file.path.name)
+        told: list[str] = []
+        if content.header_seen and content.header.version != FORMAT_VERSION:
+            data, word = _brought_up(file, data, content.header.version)
+            told.append(word)
+            content = read_content(data, name=file.path.name)
         store = cls(file, content.header, now=now)
-        store.warnings += [*file.warnings, *content.warnings]
+        store.warnings += [*file.warnings, *told, *content.warnings]
         if content.tail_missing_newline:
             store._waiting.append(b"\n")
         elif content.good_size < len(data):

@@ -7,9 +7,16 @@ import stat
 from pathlib import Path
 
 from orchestrator.errors import SessionError
-from orchestrator.sessions.lease import lock_session, unlock_session
+from orchestrator.sessions.lease import (
+    SessionMovedError,
+    lock_beside,
+    lock_session,
+    unlock_session,
+)
 
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+_TRIES = 5
 
 
 class SessionFileWriter:
@@ -48,10 +55,14 @@ class SessionFileWriter:
     @classmethod
     def open(cls, path: Path) -> SessionFileWriter:
         """Open an existing file."""
-        try:
-            return cls(path, os.open(path, _FLAGS))
-        except OSError as err:
-            raise SessionError(f"{path}: the session cannot be opened: {err.strerror}") from err
+        for _ in range(_TRIES):
+            try:
+                return cls(path, os.open(path, _FLAGS))
+            except SessionMovedError:
+                continue
+            except OSError as err:
+                raise SessionError(f"{path}: the session cannot be opened: {err.strerror}") from err
+        raise SessionError(f"{path}: another file takes its place again and again")
 
     @property
     def is_closed(self) -> bool:
@@ -88,6 +99,29 @@ class SessionFileWriter:
         except OSError as err:
             raise SessionError(f"{self.path}: not known to be on disk: {err.strerror}") from err
 
+    def put_in_place(self, data: bytes, backup: Path) -> None:
+        """Have ``data`` take the file's place at once or not at all; the old one is ``backup``.
+
+        The lease goes over without a gap. SessionError leaves everything as it was.
+        """
+        self._require_open()
+        fresh, aside = -1, new_name(self.path)
+        try:
+            fresh = write_aside(aside, data)
+            lock_beside(fresh, self.path)
+            _keep(self.path, backup)
+            aside.replace(self.path)
+            _sync_directory(self.path.parent)
+        except OSError as err:
+            if fresh >= 0:
+                os.close(fresh)
+            aside.unlink(missing_ok=True)
+            raise SessionError(
+                f"{self.path}: cannot be brought up to date: {err.strerror}"
+            ) from err
+        os.close(self._fd)
+        self._fd, self._size = fresh, len(data)
+
     def move_tail_aside(self, size: int) -> str:
         """Cut the file to ``size`` bytes, keep the rest in a file beside it, and say so."""
         aside = self.path.with_name(f"{self.path.name}.torn-{size}")
@@ -114,6 +148,48 @@ class SessionFileWriter:
             unlock_session(self.path)
             os.close(self._fd)
             self._fd = -1
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Make a session file whole or not at all, mode 0600; one that exists is refused."""
+    aside = new_name(path)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(write_aside(aside, data))
+        try:
+            path.hardlink_to(aside)
+        finally:
+            aside.unlink()
+        _sync_directory(path.parent)
+    except OSError as err:
+        raise SessionError(f"{path}: the session cannot be made: {err.strerror}") from err
+
+
+def new_name(path: Path) -> Path:
+    """Return the name under which a file is written before it takes its place."""
+    return path.with_name(f".{path.name}.new")
+
+
+def write_aside(path: Path, data: bytes) -> int:
+    """Write a file, mode 0600, and return it open once it is on disk; a dead one's rest is gone."""
+    path.unlink(missing_ok=True)
+    fd = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        os.fsync(fd)
+    except BaseException:
+        os.close(fd)
+        path.unlink(missing_ok=True)
+        raise
+    return fd
+
+
+def _keep(path: Path, backup: Path) -> None:
+    """Give the file a second name; one that an attempt before has left is the same file's."""
+    if not (backup.exists() and backup.samefile(path)):
+        backup.hardlink_to(path)
 
 
 def _require_regular(fd: int, path: Path) -> None:

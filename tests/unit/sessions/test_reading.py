@@ -236,8 +236,8 @@ def test_other_file_is_refused(data: bytes) -> None:
 def test_newer_format_is_refused() -> None:
     """What is not understood is not written to."""
     data = json.loads(encode_header(HEADER))
-    with pytest.raises(SessionError, match="expected up to version 1, got 2"):
-        read(json.dumps({**data, "version": 2}).encode() + b"\n")
+    with pytest.raises(SessionError, match="expected up to version 2, got 3"):
+        read(json.dumps({**data, "version": 3}).encode() + b"\n")
 
 
 def test_name_without_parts_still_gives_a_header() -> None:
