@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from orchestrator.schema.thinking import ThinkingLevel
+
 ApiKind = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
-"""``gemini`` serves programs in the box alone."""
 
 KEY_HEADERS = frozenset(
     {"authorization", "proxy-authorization", "x-api-key", "api-key", "x-goog-api-key", "cookie"}
@@ -23,6 +24,16 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class PriceTierSettings(_Strict):
+    """US dollars per million tokens of a request whose prompt is longer than ``above`` tokens."""
+
+    above: int = Field(gt=0)
+    input_price: float = Field(ge=0)
+    output_price: float = Field(ge=0)
+    cache_read_price: float | None = Field(default=None, ge=0)
+    cache_write_price: float | None = Field(default=None, ge=0)
+
+
 class ModelSettings(_Strict):
     """What is known of one model; None leaves the catalogue's value."""
 
@@ -32,8 +43,26 @@ class ModelSettings(_Strict):
     output_price: float | None = Field(default=None, ge=0)
     cache_read_price: float | None = Field(default=None, ge=0)
     cache_write_price: float | None = Field(default=None, ge=0)
+    price_tiers: tuple[PriceTierSettings, ...] | None = None
+    """Other prices for long prompts; own prices without own tiers have none."""
     reasoning: bool | None = None
     """The model thinks before it answers, and its API gives the thoughts back encrypted."""
+    thinking: tuple[ThinkingLevel, ...] | None = None
+    """Levels of thinking that the model takes; none: it is never asked for one."""
+    thinking_by: Literal["effort", "budget"] | None = None
+    """Whether it is told a word or a number of tokens."""
+    images: bool | None = None
+    """It sees pictures; where it does not, it is told that there was one."""
+    tier: Literal["prompt", "json", "native", "grammar"] | None = None
+    """The firmest way in which its server holds an answer to a form."""
+
+    @field_validator("thinking", mode="before")
+    @classmethod
+    def _off_is_a_word(cls, value: object) -> object:
+        """Take YAML's ``off`` for the level that it names: it reads as false."""
+        if not isinstance(value, list | tuple):
+            return value
+        return tuple("off" if level is False else level for level in value)
 
 
 class ProviderSettings(_Strict):
@@ -51,6 +80,9 @@ class ProviderSettings(_Strict):
     """Extra headers that hold no secret."""
     idle_timeout_s: float | None = Field(default=None, gt=0)
     """Seconds a stream may stay silent."""
+    cache: Literal["none", "short", "long"] | None = None
+    """How long the provider keeps the beginning of a prompt: not at all, minutes, or an hour and
+    more. None is ``short``."""
     models: dict[str, ModelSettings] = {}
 
     @field_validator("base_url")

@@ -1,16 +1,16 @@
-"""Putting one model message in order before it is stored, and pricing it."""
+"""Putting one model message in order before it is stored."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from orchestrator.model.client import ModelInfo
+from orchestrator.model.prices import cost_of
 from orchestrator.model.projection import valid
 from orchestrator.schema.ids import CallId
-from orchestrator.schema.message import AssistantMessage, Message, Text, Thinking, ToolCall, Usage
+from orchestrator.schema.message import AssistantMessage, Message, Text, Thinking, ToolCall
 
-PER_MILLION = 1_000_000
+__all__ = ["cost_of", "tidy"]
 
 
 def tidy(message: AssistantMessage, before: Sequence[Message]) -> AssistantMessage:
@@ -30,7 +30,7 @@ def tidy(message: AssistantMessage, before: Sequence[Message]) -> AssistantMessa
             fresh = _unique(part.id, taken)
             taken.add(fresh)
             name, raw = valid(part.name), valid(part.raw_arguments)
-            parts.append(ToolCall(fresh, name, raw, part.arguments))
+            parts.append(replace(part, id=fresh, name=name, raw_arguments=raw))
         else:
             parts.append(replace(part, text=valid(part.text)))
     return replace(message, content=tuple(parts))
@@ -43,25 +43,3 @@ def _unique(wanted: CallId, taken: set[CallId]) -> CallId:
         candidate, wanted = CallId(f"{base}_{number}"), CallId(base)
         number += 1
     return candidate
-
-
-def cost_of(usage: Usage, info: ModelInfo) -> float | None:
-    """Return US dollars for one call; None where a needed price is not known."""
-    pairs = (
-        (usage.input, info.input_price),
-        (usage.output, info.output_price),
-        (
-            usage.cache_read,
-            info.cache_read_price if info.cache_read_price is not None else info.input_price,
-        ),
-        (
-            usage.cache_write,
-            info.cache_write_price if info.cache_write_price is not None else info.input_price,
-        ),
-    )
-    total = 0.0
-    for count, price in pairs:
-        if count and price is None:
-            return None
-        total += count * (price or 0.0) / PER_MILLION
-    return total

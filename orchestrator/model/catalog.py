@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 from orchestrator.config.providers import ApiKind, ModelSettings, ProviderSettings
 from orchestrator.errors import ConfigError
-from orchestrator.model.client import ModelInfo
+from orchestrator.model.client import ModelInfo, Tier
+from orchestrator.model.model_table import info_of, row_of
 
 IDLE_S = 120.0
 """Seconds a stream may stay silent; vendors send pings or tokens far more often."""
@@ -41,6 +38,8 @@ class Provider:
     """Chat Completions only: OpenAI renamed the field, its imitators kept the old name."""
     table: str | None = None
     """The section of ``models.toml``."""
+    tier: Tier = "prompt"
+    """The firmest way in which the server holds an answer to a form."""
 
 
 _OPENAI = "https://api.openai.com/v1"
@@ -53,6 +52,7 @@ PROVIDERS: Mapping[str, Provider] = {
         base_url_variable="ANTHROPIC_BASE_URL",
         window=200_000,
         table="anthropic",
+        tier="native",
     ),
     "openai": Provider(
         "openai-responses",
@@ -63,6 +63,7 @@ PROVIDERS: Mapping[str, Provider] = {
         idle_timeout_s=SLOW_IDLE_S,
         reasoning=True,
         table="openai",
+        tier="native",
     ),
     "openai-chat": Provider(
         "openai-chat",
@@ -73,6 +74,7 @@ PROVIDERS: Mapping[str, Provider] = {
         idle_timeout_s=SLOW_IDLE_S,
         max_tokens_field="max_completion_tokens",
         table="openai",
+        tier="native",
     ),
     "gemini": Provider(
         "gemini",
@@ -82,22 +84,24 @@ PROVIDERS: Mapping[str, Provider] = {
         window=1_000_000,
         output=65_536,
         idle_timeout_s=SLOW_IDLE_S,
+        table="gemini",
+        tier="native",
     ),
     "llamacpp": Provider(
         "openai-chat", "http://127.0.0.1:8080/v1", "llamacpp", key_required=False,
-        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S,
+        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S, tier="grammar",
     ),
     "lmstudio": Provider(
         "openai-chat", "http://127.0.0.1:1234/v1", "lmstudio", key_required=False,
-        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S,
+        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S, tier="grammar",
     ),
     "ollama": Provider(
         "openai-chat", "http://127.0.0.1:11434/v1", "ollama", key_required=False,
-        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S,
+        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S, tier="grammar",
     ),
     "vllm": Provider(
         "openai-chat", "http://127.0.0.1:8000/v1", "vllm", key_required=False,
-        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S,
+        window=32_768, output=4_096, idle_timeout_s=SLOW_IDLE_S, tier="grammar",
     ),
 }  # fmt: skip
 
@@ -115,6 +119,12 @@ class Target:
     idle_timeout_s: float = IDLE_S
     reasoning: bool = False
     max_tokens_field: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
+    thinking_by: Literal["effort", "budget"] = "effort"
+    """Whether a level of thinking is told as a word or as a number of tokens."""
+    cache: Literal["none", "short", "long"] = "short"
+    """How long the provider keeps the beginning of a prompt."""
+    cache_options: bool = False
+    """Responses only: the model takes ``prompt_cache_options``."""
 
 
 def resolve(
@@ -132,12 +142,19 @@ def resolve(
         )
     settings = providers.get(provider, ProviderSettings())
     known = _provider(provider, settings, environ)
-    row = _row(known.table, name)
+    row = row_of(known.table, name)
     wanted = settings.models.get(name, ModelSettings())
-    info = _info(known, wanted, row, id_=(provider, name))
-    reasoning = (
-        wanted.reasoning if wanted.reasoning is not None else row.get("reasoning", known.reasoning)
+    cache = settings.cache or "short"
+    info = info_of(
+        (provider, name),
+        row,
+        wanted,
+        window=known.window,
+        output=known.output,
+        tier=known.tier,
+        hour=known.api == "anthropic" and cache == "long",
     )
+    reasons = row.get("reasoning", known.reasoning or bool(info.thinking))
     return Target(
         info=info,
         api=known.api,
@@ -146,8 +163,11 @@ def resolve(
         key_required=known.key_required,
         headers=settings.headers,
         idle_timeout_s=settings.idle_timeout_s or known.idle_timeout_s,
-        reasoning=reasoning,
+        reasoning=reasons if wanted.reasoning is None else wanted.reasoning,
         max_tokens_field=known.max_tokens_field,
+        thinking_by=wanted.thinking_by or row.get("by", "effort"),
+        cache=cache,
+        cache_options=row.get("cache") == "options",
     )
 
 
@@ -173,6 +193,7 @@ def _provider(name: str, settings: ProviderSettings, environ: Mapping[str, str])
         reasoning=known.reasoning,
         max_tokens_field=known.max_tokens_field,
         table=known.table,
+        tier=known.tier,
     )
 
 
@@ -189,45 +210,6 @@ def _checked(known: Provider, value: str | None) -> str | None:
         ) from error
 
 
-def _info(
-    known: Provider, settings: ModelSettings, row: Mapping[str, Any], *, id_: tuple[str, str]
-) -> ModelInfo:
-    prices = [*row.get("prices", ()), None, None, None, None][:4]
-    wanted = (
-        settings.input_price,
-        settings.output_price,
-        settings.cache_read_price,
-        settings.cache_write_price,
-    )
-    chosen = [new if new is not None else old for new, old in zip(wanted, prices, strict=True)]
-    window = settings.context_window or row.get("window", known.window)
-    output = settings.max_output or row.get("output", known.output)
-    return ModelInfo(
-        *id_,
-        window,
-        min(output, window),
-        input_price=chosen[0],
-        output_price=chosen[1],
-        cache_read_price=chosen[2],
-        cache_write_price=chosen[3],
-    )
-
-
-@cache
-def _tables() -> dict[str, Any]:
-    path = Path(__file__).with_name("models.toml")
-    return tomllib.loads(path.read_text("utf-8"))
-
-
-def _row(table: str | None, name: str) -> Mapping[str, Any]:
-    """Return a model's row; a dated name is its undated model."""
-    if table is None:
-        return {}
-    rows: Mapping[str, Mapping[str, Any]] = _tables()[table]
-    undated = re.sub(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$", "", name)
-    return rows.get(name) or rows.get(undated) or {}
-
-
 def is_loopback(base_url: str) -> bool:
     """Say whether an address names this machine alone."""
     host = urlsplit(base_url).hostname or ""
@@ -241,6 +223,6 @@ def is_loopback(base_url: str) -> bool:
 
 def _suggestion(spec: str) -> str:
     for provider, known in PROVIDERS.items():
-        if _row(known.table, spec):
+        if row_of(known.table, spec):
             return f"did you mean {provider}/{spec}?"
     return "for example anthropic/claude-sonnet-5-5, openai/gpt-6.1-sol or ollama/qwen3"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from orchestrator.schema.message import AssistantMessage, Message, ToolDefinition
+from orchestrator.schema.prices import PriceTier
 from orchestrator.schema.thinking import ThinkingLevel
 
 Tier = Literal["prompt", "json", "native", "grammar"]
@@ -44,6 +45,8 @@ class ModelInfo:
     """Levels that it can be asked for, from least to most; empty where it cannot be asked."""
     tier: Tier = "prompt"
     """The firmest way to hold it to a form."""
+    tiers: tuple[PriceTier, ...] = ()
+    """Other prices for longer prompts; ``orchestrator.model.prices`` reckons with them."""
 
     @property
     def id(self) -> str:

@@ -8,6 +8,7 @@ from orchestrator.egress.endpoint.model_call import CallOutcome
 from orchestrator.egress.endpoint.prepare import Prepared
 from orchestrator.egress.endpoint.relay import Relayed
 from orchestrator.schema.message import Usage
+from orchestrator.schema.prices import prompt_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,4 +65,5 @@ def counted(done: Relayed, prepared: Prepared | None) -> Counted:
 def _cost(usage: Usage, done: Relayed, prepared: Prepared) -> float | None:
     cost = prepared.price.cost(usage)
     longer = done.meter.kept_longer if done.meter else 0
-    return None if cost is None else cost + prepared.price.kept_longer(longer)
+    more = prepared.price.kept_longer(longer, prompt_tokens(usage))
+    return None if cost is None else cost + more

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from orchestrator.schema.message import Usage
+from orchestrator.schema.prices import PER_MILLION, PriceTier, Rates, prompt_tokens, rates_at
 
 _DEARER = 2
 """Vendors that ask more for long prompts ask at most so many times as much."""
@@ -24,6 +25,8 @@ class Price:
     """Tokens of an answer that asks for no limit."""
     window: int | None = None
     """Tokens of a prompt for which these prices hold; a longer one may cost twice as much."""
+    tiers: tuple[PriceTier, ...] = ()
+    """What longer prompts cost, where it is known; ``window`` then says nothing."""
 
     @property
     def known(self) -> bool:
@@ -34,20 +37,25 @@ class Price:
         """Return the dollars of a call; None where the price is not known."""
         if self.input is None or self.output is None:
             return None
-        read = self.input if self.cache_read is None else self.cache_read
-        write = self.input if self.cache_write is None else self.cache_write
-        total = usage.input * self.input + usage.output * self.output
-        total += usage.cache_read * read + usage.cache_write * write
-        prompt = usage.input + usage.cache_read + usage.cache_write
-        dearer = _DEARER if self.window is not None and prompt > self.window else 1
-        return total * dearer / 1e6
+        prompt = prompt_tokens(usage)
+        total = self._rates(prompt).cost(usage)
+        dear = not self.tiers and self.window is not None and prompt > self.window
+        return total * _DEARER if dear and total is not None else total
 
-    def kept_longer(self, tokens: int) -> float:
-        """Return the dollars to add for tokens that were written to a cache for an hour."""
-        if self.input is None:
+    def _rates(self, prompt: int) -> Rates:
+        plain = Rates(self.input, self.output, self.cache_read, self.cache_write)
+        return rates_at(prompt, plain, self.tiers)
+
+    def kept_longer(self, tokens: int, prompt: int = 0) -> float:
+        """Return the dollars to add for tokens that were written to a cache for an hour.
+
+        ``prompt`` counts the whole prompt that they are of.
+        """
+        rates = self._rates(max(tokens, prompt))
+        if rates.input is None:
             return 0.0
-        write = self.input if self.cache_write is None else self.cache_write
-        return tokens * max(_HOUR * self.input - write, 0.0) / 1e6
+        write = rates.input if rates.cache_write is None else rates.cache_write
+        return tokens * max(_HOUR * rates.input - write, 0.0) / PER_MILLION
 
     def at_most(self, prompt: int, output: int) -> float | None:
         """Return the dollars that so many tokens cost where none come from a cache."""

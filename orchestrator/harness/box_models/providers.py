@@ -118,6 +118,7 @@ def price_of(target: Target, key: Secret | None) -> Price:
         info.cache_write_price,
         max_output=info.max_output,
         window=info.context_window,
+        tiers=info.tiers,
     )
     if key is None and not target.key_required and not price.known:
         return replace(FREE, max_output=info.max_output, window=info.context_window)

@@ -1,7 +1,8 @@
 import pytest
+import yaml
 from pydantic import ValidationError
 
-from orchestrator.config.providers import ProviderSettings
+from orchestrator.config.providers import ModelSettings, ProviderSettings
 
 
 @pytest.mark.parametrize(
@@ -39,3 +40,11 @@ def test_unknown_setting_is_refused() -> None:
     """A typo is an error, not a default."""
     with pytest.raises(ValidationError):
         ProviderSettings.model_validate({"baseurl": "http://h"})
+
+
+def test_level_off_is_a_word_though_yaml_reads_it_as_false() -> None:
+    """Nobody has to know which words YAML takes for yes and no."""
+    thinking = yaml.safe_load("[off, low]")
+    assert ModelSettings.model_validate({"thinking": thinking}).thinking == ("off", "low")
+    with pytest.raises(ValidationError):
+        ModelSettings.model_validate({"thinking": [True]})

@@ -141,3 +141,28 @@ def test_bare_name_of_a_known_model_is_suggested() -> None:
 def test_loopback_is_this_machine_alone(address: str, expected: bool) -> None:
     """A name that begins like loopback is not loopback."""
     assert is_loopback(address) is expected
+
+
+def test_tier_of_an_answers_form_is_the_servers() -> None:
+    """Vendors hold to a schema themselves, own servers by their sampler, others by words."""
+    assert [found(f"{name}/m").info.tier for name in ("anthropic", "openai", "gemini")] == [
+        "native",
+        "native",
+        "native",
+    ]
+    assert found("llamacpp/m").info.tier == "grammar"
+    own = ProviderSettings(api="openai-chat", base_url="https://llm.example/v1")
+    assert found("corp/m", corp=own).info.tier == "prompt"
+
+
+def test_cache_and_thinking_follow_table_and_settings() -> None:
+    """How long a prompt is kept is the provider's setting; how a level is told is the model's."""
+    assert found("anthropic/claude-haiku-4-5").thinking_by == "budget"
+    assert found("anthropic/claude-opus-5").thinking_by == "effort"
+    assert found("openai/gpt-6-sol").cache_options
+    assert not found("openai/gpt-5.4").cache_options
+    long = ProviderSettings(cache="long")
+    target = found("anthropic/claude-opus-5", anthropic=long)
+    assert target.cache == "long"
+    assert target.info.cache_write_price == 10
+    assert found("openai/gpt-6-sol", openai=long).info.cache_write_price == 2.5

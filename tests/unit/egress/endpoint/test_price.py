@@ -4,6 +4,7 @@ import pytest
 
 from orchestrator.egress.endpoint.price import FREE, Price
 from orchestrator.schema.message import Usage
+from orchestrator.schema.prices import PriceTier, Rates
 
 USAGE = Usage(1_000_000, 1_000_000, 1_000_000, 1_000_000)
 
@@ -44,3 +45,13 @@ def test_cache_that_is_kept_for_an_hour_costs_twice_the_input():
 def test_most_that_a_call_may_cost_counts_the_dearer_input():
     """Writing to a cache costs more than plain input."""
     assert Price(1, 2, 0.1, 1.25).at_most(1_000_000, 1_000_000) == pytest.approx(3.25)
+
+
+def test_known_tier_is_reckoned_with_instead_of_twice():
+    """Where the vendor's own prices for long prompts are known, they hold."""
+    price = Price(1, 2, window=10, tiers=(PriceTier(1_000_000, Rates(5, 10)),))
+
+    assert price.cost(Usage(1_000_000)) == pytest.approx(1)
+    assert price.cost(Usage(2_000_000)) == pytest.approx(10)
+    assert price.at_most(2_000_000, 0) == pytest.approx(10)
+    assert price.kept_longer(1_000_000, prompt=1_000_001) == pytest.approx(5)
