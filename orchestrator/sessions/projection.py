@@ -7,8 +7,9 @@ can make every later request fail.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from orchestrator.schema.codec import decode_message
 from orchestrator.schema.ids import CallId
@@ -28,17 +29,40 @@ INTERRUPTED = (
     "effect: check the current state before you repeat it."
 )
 NO_OUTPUT = "(no output)"
+LEADS = {
+    "compaction": "[What was said before this was summarised, to save room. The summary:]",
+    "branch_summary": (
+        "[The conversation went another way first and came back to here. What happened there, and "
+        "may still be in the files:]"
+    ),
+}
+"""What stands before a summary, so that the model does not take it for the person's own words."""
+
+Decode = Callable[[Mapping[str, Any]], Message]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One entry that is told the model, and what is told of it."""
+
+    entry: Entry
+    message: Message
+    edited: bool = False
+    """It was shortened for the model; the file keeps it whole."""
 
 
 def project(path: Sequence[Entry]) -> tuple[Message, ...]:
     """Return the messages along a path, root first."""
-    return repair(_messages_of(_visible(path)))
+    return repair(seen.message for seen in visible(path))
 
 
-def repair(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Return messages in which every call has exactly one result, right after its turn."""
+def repair(messages: Iterable[Message], ids: set[CallId] | None = None) -> tuple[Message, ...]:
+    """Return messages in which every call has exactly one result, right after its turn.
+
+    ``ids`` are those that calls before these messages have; the ids of these are added to it.
+    """
     turns: list[Message | _Turn] = []
-    ids: set[CallId] = set()
+    ids = set() if ids is None else ids
     for message in messages:
         if isinstance(message, AssistantMessage):
             turns.append(_Turn(message, ids))
@@ -112,8 +136,17 @@ def _unique(call_id: CallId, taken: set[CallId]) -> CallId:
     return name
 
 
-def _visible(path: Sequence[Entry]) -> Iterable[Entry]:
-    """Leave out what the newest compaction summarises; an older one inside counts for nothing."""
+def visible(path: Sequence[Entry], decode: Decode = decode_message) -> tuple[Seen, ...]:
+    """Return what of a path is told the model, in order, before pairs are repaired.
+
+    What the newest compaction summarises is left out, its summary comes first, and an older
+    compaction inside counts for nothing. The newest edit of a message takes its place.
+    """
+    edits = {e.body.get("target"): e.body for e in path if e.type == "context_edit"}
+    return tuple(seen for e in _kept(path) if (seen := _seen(e, edits, decode)) is not None)
+
+
+def _kept(path: Sequence[Entry]) -> Sequence[Entry]:
     at = max((n for n, entry in enumerate(path) if entry.type == "compaction"), default=None)
     if at is None:
         return path
@@ -123,9 +156,15 @@ def _visible(path: Sequence[Entry]) -> Iterable[Entry]:
     return [path[at], *kept, *path[at + 1 :]]
 
 
-def _messages_of(entries: Iterable[Entry]) -> Iterable[Message]:
-    for entry in entries:
-        if entry.type == "message":
-            yield decode_message(entry.body)
-        elif entry.type in {"compaction", "branch_summary"}:
-            yield UserMessage((Text(str(entry.body.get("summary", ""))),))
+def _seen(entry: Entry, edits: Mapping[Any, Mapping[str, Any]], decode: Decode) -> Seen | None:
+    lead = LEADS.get(entry.type)
+    if lead is not None:
+        text = f"{lead}\n<summary>\n{entry.body.get('summary', '')}\n</summary>"
+        return Seen(entry, UserMessage((Text(text),)))
+    if entry.type != "message":
+        return None
+    edit = edits.get(entry.id)
+    if edit is None:
+        return Seen(entry, decode(entry.body))
+    replacement = edit.get("replacement")
+    return Seen(entry, decode(replacement), edited=True) if replacement is not None else None

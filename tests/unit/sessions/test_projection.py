@@ -17,9 +17,14 @@ from orchestrator.schema.message import (
     UserMessage,
 )
 from orchestrator.sessions.entry import Entry
-from orchestrator.sessions.projection import INTERRUPTED, NO_OUTPUT, project, repair
+from orchestrator.sessions.projection import INTERRUPTED, LEADS, NO_OUTPUT, project, repair
 
 from .conftest import assistant, entry, result, tool, user
+
+
+def summary(text: str, kind: str = "compaction") -> UserMessage:
+    """Return what the model is told of a summary: apart from the person's own words."""
+    return user(f"{LEADS[kind]}\n<summary>\n{text}\n</summary>")
 
 
 def entries_of(*messages: Message) -> list[Entry]:
@@ -165,7 +170,11 @@ def test_compaction_stands_for_what_came_before_the_kept_part() -> None:
     compaction = entry("k", "e2", type="compaction", body={"summary": "so far", "first_kept": "e2"})
     after = entry("n", "k", body=encode_message(assistant("new")))
 
-    assert project([*before, compaction, after]) == (user("so far"), user("kept"), assistant("new"))
+    assert project([*before, compaction, after]) == (
+        summary("so far"),
+        user("kept"),
+        assistant("new"),
+    )
 
 
 def test_older_compaction_inside_the_kept_part_counts_for_nothing() -> None:
@@ -175,7 +184,7 @@ def test_older_compaction_inside_the_kept_part_counts_for_nothing() -> None:
     new = entry("k2", "e1", type="compaction", body={"summary": "new", "first_kept": "e0"})
 
     assert project([call, old, answer, new]) == (
-        user("new"),
+        summary("new"),
         assistant("", "c1"),
         tool(result("c1")),
     )
@@ -187,7 +196,7 @@ def test_compaction_that_kept_nothing_or_the_unknown_keeps_nothing() -> None:
         compaction = entry(
             "k", "e0", type="compaction", body={"summary": "all", "first_kept": kept}
         )
-        assert project([*entries_of(user("old")), compaction]) == (user("all"),)
+        assert project([*entries_of(user("old")), compaction]) == (summary("all"),)
 
 
 def test_result_whose_call_was_summarised_is_dropped() -> None:
@@ -195,7 +204,7 @@ def test_result_whose_call_was_summarised_is_dropped() -> None:
     path = entries_of(user("old"), assistant("", "c1"), tool(result("c1")), user("now"))
     compaction = entry("k", "e3", type="compaction", body={"summary": "so far", "first_kept": "e2"})
 
-    assert project([*path, compaction]) == (user("so far"), user("now"))
+    assert project([*path, compaction]) == (summary("so far"), user("now"))
 
 
 def test_branch_summary_is_told_as_the_persons_word() -> None:
@@ -205,7 +214,7 @@ def test_branch_summary_is_told_as_the_persons_word() -> None:
         entry("b", "e0", type="branch_summary", body={"summary": "tried"}),
     ]
 
-    assert project(path) == (user("a"), user("tried"))
+    assert project(path) == (user("a"), summary("tried", "branch_summary"))
 
 
 MESSAGES = st.lists(

@@ -1,0 +1,144 @@
+"""What is told the model of a session, kept up to date entry by entry.
+
+A conversation is looked at before every request. Reading its whole path each time would make a long
+session slower with every turn, so only what was added since is read; a jump, a compaction or an edit
+has everything read anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from orchestrator.context.sizes import message_tokens, speech_tokens
+from orchestrator.context.speech import Speech
+from orchestrator.schema.ids import CallId, EntryId
+from orchestrator.schema.message import AssistantMessage, Message, ToolMessage
+from orchestrator.sessions.entry import Entry
+from orchestrator.sessions.projection import Seen, repair, visible
+from orchestrator.sessions.tree import EntryTree
+
+_CHANGERS = frozenset({"compaction", "context_edit"})
+"""Entries after which what was read before is not what is told now."""
+
+
+class View:
+    """One session's; each property is of the conversation as it stands."""
+
+    def __init__(self, tree: EntryTree) -> None:
+        """Look at a tree that grows; nothing is read yet."""
+        self._tree = tree
+        self._leaf: EntryId | None = None
+        self._begin([])
+
+    def _begin(self, seen: Sequence[Seen]) -> None:
+        self._seen: list[Seen] = []
+        self._sums = [0]
+        self._answers = 0
+        self._anchor: int | None = None
+        self._settled: list[Message] = []
+        self._settled_to = 0
+        self._ids: set[CallId] = set()
+        for item in seen:
+            self._take(item)
+
+    @property
+    def seen(self) -> Sequence[Seen]:
+        """What is told, before pairs are repaired."""
+        self._refresh()
+        return tuple(self._seen)
+
+    @property
+    def answers(self) -> int:
+        """How many answers the path has, also those that a summary took the place of."""
+        self._refresh()
+        return self._answers
+
+    def messages(self) -> tuple[Message, ...]:
+        """Return what is told, fit to be sent."""
+        self._refresh()
+        recent = [item.message for item in self._seen[self._settled_to :]]
+        if not _stands_alone(recent):
+            return repair(item.message for item in self._seen)
+        return (*self._settled, *repair(recent, set(self._ids)))
+
+    def tokens(self, speech: Speech) -> int:
+        """Return the tokens of the next request.
+
+        The last answer's reported usage counts for all up to it, the rest is estimated. Answers
+        from before the last compaction or edit count what is not told any more: they do not count.
+        """
+        self._refresh()
+        if self._anchor is None:
+            return self._sums[-1] + speech_tokens(speech)
+        message = self._seen[self._anchor].message
+        used = message.usage.total if isinstance(message, AssistantMessage) else 0
+        return used + self._sums[-1] - self._sums[self._anchor + 1]
+
+    def _refresh(self) -> None:
+        leaf = self._tree.leaf
+        if leaf == self._leaf:
+            return
+        fresh = self._since(leaf)
+        if fresh is None or any(entry.type in _CHANGERS for entry in fresh):
+            self._read_anew()
+        else:
+            for item in visible(fresh):
+                self._take(item)
+        self._leaf = leaf
+
+    def _since(self, leaf: EntryId | None) -> list[Entry] | None:
+        """Return what hangs below the entry that was read last; None where nothing does."""
+        fresh: list[Entry] = []
+        while leaf is not None and leaf != self._leaf:
+            entry = self._tree.by_id[leaf]
+            fresh.append(entry)
+            leaf = entry.parent
+        return fresh[::-1] if leaf == self._leaf else None
+
+    def _read_anew(self) -> None:
+        path = self._tree.path()
+        self._begin(visible(path))
+        self._answers = sum(_is_answer(entry) for entry in path)
+        changed = max((n for n, entry in enumerate(path) if entry.type in _CHANGERS), default=-1)
+        stale = {entry.id for entry in path[: changed + 1]}
+        if self._anchor is not None and self._seen[self._anchor].entry.id in stale:
+            self._anchor = None
+
+    def _take(self, item: Seen) -> None:
+        message = item.message
+        if isinstance(message, AssistantMessage):
+            self._settle()
+            self._answers += 1
+            if message.usage.total:
+                self._anchor = len(self._seen)
+        self._seen.append(item)
+        self._sums.append(self._sums[-1] + message_tokens(message))
+
+    def _settle(self) -> None:
+        """Count what came before an answer as done: from here on only its results may follow."""
+        recent = [item.message for item in self._seen[self._settled_to :]]
+        if _stands_alone(recent):
+            self._settled += repair(recent, self._ids)
+        else:
+            self._ids = set()
+            self._settled = list(repair((item.message for item in self._seen), self._ids))
+        self._settled_to = len(self._seen)
+
+
+def _stands_alone(messages: Iterable[Message]) -> bool:
+    """Say whether every result is one of a call among these messages."""
+    asked: set[CallId] = set()
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            asked.update(call.id for call in message.tool_calls)
+        elif isinstance(message, ToolMessage) and not asked.issuperset(_answered(message)):
+            return False
+    return True
+
+
+def _answered(message: ToolMessage) -> Iterable[CallId]:
+    return (result.call for result in message.results)
+
+
+def _is_answer(entry: Entry) -> bool:
+    return entry.type == "message" and entry.body["role"] == "assistant"

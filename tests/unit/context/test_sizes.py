@@ -1,0 +1,46 @@
+"""How many tokens a message has, about."""
+
+from orchestrator.context.sizes import (
+    FRAME_TOKENS,
+    IMAGE_TOKENS,
+    message_tokens,
+    speech_tokens,
+    text_tokens,
+)
+from orchestrator.context.speech import Speech
+from orchestrator.schema.message import (
+    AssistantMessage,
+    Image,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolDefinition,
+    ToolMessage,
+    ToolResult,
+    UserMessage,
+)
+
+PICTURE = Image("image/png", "A" * 100_000)
+
+
+def test_four_characters_make_one():
+    assert [text_tokens(size) for size in (0, 1, 4, 5)] == [0, 1, 1, 2]
+
+
+def test_every_part_counts():
+    thought, call = Thinking("t" * 40, "x"), ToolCall("1", "bash", "a" * 36)
+    assert message_tokens(AssistantMessage((thought, Text("x" * 40), call), "tool_use")) == (
+        FRAME_TOKENS + 30
+    )
+    assert (
+        message_tokens(UserMessage((Text("x" * 40), PICTURE))) == FRAME_TOKENS + 10 + IMAGE_TOKENS
+    )
+    assert message_tokens(ToolMessage((ToolResult("1", "t", "x" * 40, images=(PICTURE,)),))) == (
+        FRAME_TOKENS + 10 + IMAGE_TOKENS
+    )
+
+
+def test_prompt_and_tools_count_too():
+    tool = ToolDefinition("read", "d" * 34, {})
+
+    assert speech_tokens(Speech("s" * 40, (tool,))) == 20

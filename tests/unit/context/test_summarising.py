@@ -1,0 +1,81 @@
+"""Asking for a summary, and taking only a whole one."""
+
+from functools import partial
+
+import anyio
+import pytest
+
+from orchestrator.context.summarising import Summariser
+from orchestrator.errors import ContextError
+from orchestrator.schema.message import AssistantMessage, Text, ToolCall, UserMessage
+from tests.support.contexts import Sums, render
+
+
+def said(*texts):
+    return [UserMessage((Text(text),)) for text in texts]
+
+
+def compact(sums, messages, **more):
+    asked = {"previous": "", "focus": "", "split": False} | more
+    return anyio.run(partial(Summariser(sums, render).compact, messages, **asked))
+
+
+def test_request_holds_conversation_previous_summary_and_instruction():
+    sums = Sums("short")
+    text, usage = compact(sums, said("hello"), previous="before", focus="tests", split=True)
+
+    assert (text, usage.total) == ("short", 15)
+    assert sums.asked[0].purpose == "summary"
+    assert sums.asked[0].tools == ()
+    assert sums.text() == (
+        "<conversation>\n[user]: hello\n</conversation>\n\n"
+        "<previous-summary>\nbefore\n</previous-summary>\n\n"
+        "compact-summary {'focus': 'tests', 'previous': True, 'split': True}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (AssistantMessage((Text("half"),), "max_tokens"), "ended with max_tokens"),
+        (AssistantMessage((Text("no"),), "refusal"), "ended with refusal"),
+        (AssistantMessage((Text("x"), ToolCall("1", "bash", "{}")), "tool_use"), "a call of bash"),
+        (AssistantMessage((), "end_turn"), "got nothing"),
+        ("  ", "got nothing"),
+    ],
+)
+def test_what_is_no_whole_summary_is_refused(answer, why):
+    """Half a one would be taken for the whole."""
+    with pytest.raises(ContextError, match=why):
+        compact(Sums(answer), said("hello"))
+
+
+def test_what_is_too_long_is_summarised_piece_by_piece():
+    """Each takes the summary of those before it in; the split is told of the last alone."""
+    sums = Sums(window=4_000)
+    text, usage = compact(sums, said(*("x" * 5_000 for _ in range(4))), split=True)
+
+    assert len(sums.asked) > 1
+    assert text == f"summary {len(sums.asked)}"
+    assert usage.total == 15 * len(sums.asked)
+    assert "<previous-summary>\nsummary 1\n" in sums.text(1)
+    assert "'split': False" in sums.text(0)
+    assert "'split': True" in sums.text(-1)
+
+
+def test_one_message_longer_than_any_request_is_shortened():
+    sums = Sums(window=4_000)
+    compact(sums, said("y" * 100_000))
+
+    assert len(sums.asked) == 1
+    assert len(sums.text()) < 16_000
+
+
+def test_branch_is_summarised_from_its_end_without_results():
+    sums = Sums("went wrong", window=4_000)
+    messages = said("old " * 2_000, "newest")
+    text, _ = anyio.run(Summariser(sums, render).branch, messages)
+
+    assert text == "went wrong"
+    assert "newest" in sums.text()
+    assert len(sums.asked) == 1

@@ -1,0 +1,134 @@
+"""What is told the model, kept up to date: always the same as read from scratch."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orchestrator.context.view import View
+from orchestrator.schema.codec import encode_message
+from orchestrator.schema.message import Text, ToolMessage, UserMessage
+from orchestrator.sessions.entry import Entry, SessionHeader
+from orchestrator.sessions.store import SessionStore
+from orchestrator.sessions.tree import EntryTree
+from tests.support.contexts import SPEECH, answer, result, say
+
+CALLS = st.sampled_from(["a", "b", "c"])
+STEPS = st.one_of(
+    st.tuples(st.just("say"), st.just("")),
+    st.tuples(st.just("answer"), st.lists(CALLS, max_size=2)),
+    st.tuples(st.just("result"), CALLS),
+    st.tuples(st.just("jump"), st.integers(0, 30)),
+    st.tuples(st.just("compact"), st.integers(0, 30)),
+    st.tuples(st.just("edit"), st.integers(0, 30)),
+    st.tuples(st.just("look"), st.just("")),
+)
+
+
+def apply(store, step):
+    """Take one step in the session."""
+    kind, what = step
+    entries = store.tree.entries
+    if kind == "say":
+        say(store, f"said {len(entries)}")
+    elif kind == "answer":
+        answer(store, "words", *what, usage=len(entries) % 3)
+    elif kind == "result":
+        result(store, what, f"out {len(entries)}")
+    elif entries and kind == "jump":
+        store.append("leaf", {"target": entries[what % len(entries)].id})
+    elif entries and kind == "compact":
+        store.append("compaction", {"summary": "s", "first_kept": entries[what % len(entries)].id})
+    elif entries and kind == "edit":
+        target = entries[what % len(entries)]
+        short = encode_message(UserMessage((Text("short"),)))
+        store.append(
+            "context_edit", {"target": target.id, "replacement": short if what % 2 else None}
+        )
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(STEPS, max_size=40))
+def test_view_is_what_the_whole_path_gives(tmp_path_factory, steps):
+    """Whatever was added, moved, compacted or edited between two looks."""
+    path = tmp_path_factory.mktemp("view") / "s.jsonl"
+    with SessionStore.create(path, SessionHeader("0123456789ab", "/p", "")) as store:
+        view = View(store.tree)
+        for step in steps:
+            apply(store, step)
+            if step[0] == "look":
+                assert view.messages() == store.messages()
+        assert view.messages() == store.messages()
+        assert view.tokens(SPEECH) == View(store.tree).tokens(SPEECH)
+        answers = [
+            e for e in store.tree.path() if e.type == "message" and e.body["role"] == "assistant"
+        ]
+        assert view.answers == len(answers)
+
+
+def test_reported_usage_counts_for_all_before_it(store):
+    """Only what came after the last answer is estimated."""
+    say(store, "x" * 4000)
+    answer(store, "ok", usage=123)
+    say(store, "y" * 400)
+
+    assert View(store.tree).tokens(SPEECH) == 123 + 100 + 4
+
+
+def test_answer_without_usage_says_nothing(store):
+    """One that was aborted, say: then all is estimated, prompt and tools too."""
+    say(store, "x" * 4000)
+    answer(store, "o" * 4)
+
+    assert View(store.tree).tokens(SPEECH) == 1004 + 5 + 2
+
+
+def test_usage_from_before_a_compaction_is_stale(store):
+    """It counted what is not told any more, and would have the next turn compact again."""
+    say(store, "x" * 4000)
+    kept = answer(store, "ok", usage=5000)
+    store.append("compaction", {"summary": "short", "first_kept": kept})
+
+    assert View(store.tree).tokens(SPEECH) < 100
+
+
+def test_answers_that_were_summarised_are_counted(store):
+    """The scripted model finds its turn by them."""
+    say(store, "x")
+    answer(store, "one")
+    store.append("compaction", {"summary": "s", "first_kept": None})
+    answer(store, "two")
+
+    view = View(store.tree)
+    assert (view.answers, len(view.messages())) == (2, 2)
+
+
+def test_only_what_is_new_is_read():
+    """A long session does not get slower with every turn."""
+    tree = CountingTree()
+    view = View(tree)
+    for number in range(300):
+        body = encode_message(UserMessage((Text("x"),)))
+        tree.add(Entry(f"e{number}", f"e{number - 1}" if number else None, "message", "", body))
+        view.messages()
+
+    assert tree.paths == 0
+
+
+class CountingTree(EntryTree):
+    paths = 0
+
+    def path(self, leaf=None):
+        self.paths += 1
+        return super().path(leaf)
+
+
+def test_late_result_is_led_to_its_call(store):
+    answer(store, "", "a")
+    view = View(store.tree)
+    view.messages()
+    answer(store, "next")
+    view.messages()
+    result(store, "a", "late")
+
+    told = view.messages()
+    assert isinstance(told[1], ToolMessage)
+    assert told[1].results[0].output == "late"
