@@ -74,6 +74,19 @@ class EgressSettings(BaseModel):
     """A company's proxy, which is the only way to the world from here."""
 
 
+class PromptSettings(BaseModel):
+    """What the system prompt says besides its texts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    role: Annotated[str, Field(min_length=1, max_length=200)] = "a coding agent"
+    """Stands after "You are"."""
+    rules: tuple[Annotated[str, Field(max_length=1000)], ...] = ()
+    """Further rules, a line each."""
+    context_files: bool = True
+    """Whether AGENTS.md and CLAUDE.md of projects are read into it."""
+
+
 class Settings(BaseModel):
     """What a user may set once instead of with every command."""
 
@@ -94,6 +107,8 @@ class Settings(BaseModel):
     image: str | None = None
     """Image of the box; None is the shipped one."""
     tools: tuple[str, ...] = ("read", "write", "edit", "bash")
+    prompt: PromptSettings = PromptSettings()
+    """The system prompt."""
     pool: PoolSettings = PoolSettings()
     """A warm pool for each project that a session worked on."""
     approvals: ApprovalsSettings = ApprovalsSettings()
@@ -173,6 +188,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 
 _SECTIONS: dict[tuple[str, ...], type[BaseModel]] = {
+    ("prompt",): PromptSettings,
     ("pool",): PoolSettings,
     ("approvals",): ApprovalsSettings,
     ("approvals", "webhook"): WebhookSettings,

@@ -10,7 +10,6 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from orchestrator.config.paths import Paths
@@ -21,7 +20,6 @@ from orchestrator.dispatch.output import OutputFilter
 from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.egress.net import Net
 from orchestrator.harness.egress.unanswered import StoppingRunner
-from orchestrator.harness.egress.way import lets_out
 from orchestrator.harness.first_commands import run_first
 from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import Governed, govern
@@ -32,12 +30,12 @@ from orchestrator.harness.models.models import Models, ModelSource, open_models
 from orchestrator.harness.models.remembered import last_model
 from orchestrator.harness.models.roles import Roles
 from orchestrator.harness.options import RunOptions
+from orchestrator.harness.prompting import Prompts, open_prompts, open_speech
 from orchestrator.harness.record import Record
 from orchestrator.harness.room import Room
 from orchestrator.loop.agent_loop import AgentLoop, ToolRunner
 from orchestrator.model.client import ModelClient
 from orchestrator.policy.effective import EffectivePolicy
-from orchestrator.prompts.build import PromptFacts, system_prompt
 from orchestrator.schema.event import ErrorRaised, Observer
 from orchestrator.schema.ids import SessionId
 from orchestrator.tools.registry import builtin_tools
@@ -80,13 +78,14 @@ async def open_session(
     governed = await govern(options, settings.approvals, paths, front=front)
     tools = {tool.definition.name: tool for tool in builtin_tools(governed.options.tools)}
     worker = _Worker(governed, settings, front.note)
+    prompts = await open_prompts(governed, settings, paths, note=front.note)
     async with open_ground(
         governed, settings, paths, front=front, worker=worker.open, net=net
     ) as ground:
         models = worker.models
         _bind(models, ground)
         meter = Meter(ground.record.audit, ground.record.store)
-        speech = _speech(ground, tools, models)
+        speech = _speech(ground, prompts, tools, models)
         dispatcher = _dispatcher(ground, tools)
         loop = _loop(ground, dispatcher, models, speech=speech, meter=meter)
         _warn_of_cost(governed.policy, models, ground.observe)
@@ -186,11 +185,15 @@ async def _run_first(
     )
 
 
-def _speech(ground: Ground, tools: Mapping[str, Tool], models: Models) -> Speech:
-    definitions = tuple(tool.definition for tool in tools.values())
-    today = datetime.now(UTC).date().isoformat()
-    facts = PromptFacts(WORKDIR, today, tuple(tools), way_out=lets_out(ground.governed.policy))
-    return Speech(system_prompt(facts), definitions, models.thinking)
+def _speech(ground: Ground, prompts: Prompts, tools: Mapping[str, Tool], models: Models) -> Speech:
+    return open_speech(
+        prompts.under(ground.room.mode),
+        [tool.definition for tool in tools.values()],
+        models,
+        store=ground.record.store,
+        observe=ground.observe,
+        scrub=ground.output.scrub,
+    )
 
 
 def _loop(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.errors import PromptError
 from orchestrator.prompts.layer import LAYERS, Layer, Part
 from orchestrator.schema.ids import Digest, digest_of
 
@@ -65,8 +64,8 @@ def assemble(parts: Sequence[Part], *, budget: int | None = None) -> Assembled:
 
     ``budget`` is in tokens; None leaves everything in. Where it is passed, parts go from the output
     layer down to the context, within a layer the first before the later (of a project's files the
-    farthest); a part of the context is shortened where that is enough. Raises PromptError where
-    identity, safety and skill alone are too much.
+    farthest); a part of the context is shortened where that is enough. Identity, safety and a skill
+    stay even where they alone are more: whether a request can be sent is not judged here.
     """
     ordered = sorted(
         (part for part in parts if part.text.strip()),
@@ -108,15 +107,6 @@ def _fit(parts: Sequence[Part], budget: int) -> tuple[list[Part], list[str]]:
         shorter = _shortened(part, size - budget) if can else None
         kept[place : place + 1] = [shorter] if shorter else []
         trimmed.append(f"{part.layer}:{part.name}{' (cut)' if shorter else ''}")
-    if (size := _size(kept)) > budget:
-        skill = next((part for part in kept if part.layer == "skill"), None)
-        raise PromptError(
-            f"system prompt: expected at most {budget} tokens, got about {size}, after all that "
-            "may be left out was",
-            hint=f"shorten the skill: {skill.source}"
-            if skill
-            else "take a model with a larger window",
-        )
     return kept, trimmed
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from orchestrator.prompts.assemble import assemble
-from orchestrator.prompts.frame import ProjectFile, framed
+from orchestrator.prompts.frame import ProjectFile, deeper, framed
 from orchestrator.prompts.layer import Layer, Part, SkillParts
 from orchestrator.prompts.render import render
 from orchestrator.prompts.tree import Texts, shipped_texts
@@ -59,15 +60,23 @@ class PromptSources:
     texts: Texts
     files: tuple[ProjectFile, ...] = ()
     """What projects say, the farthest first."""
+    nested: tuple[str, ...] = ()
+    """Paths of more of them, which are only named."""
 
 
 def prompt_parts(
-    facts: PromptFacts, sources: PromptSources, *, skill: SkillParts | None = None
+    facts: PromptFacts,
+    sources: PromptSources,
+    *,
+    skill: SkillParts | None = None,
+    scrub: Callable[[str], str] = str,
 ) -> list[Part]:
     """Return the parts; a skill brings its own instructions, and its own output layer or none.
 
-    The same arguments give the same bytes. Raises PromptError where a text cannot be rendered.
+    ``scrub`` takes secrets out of what was written by others. The same arguments give the same
+    bytes. Raises PromptError where a text cannot be rendered.
     """
+    files = [replace(file, text=scrub(file.text)) for file in sources.files]
 
     def part(layer: Layer, name: str, *, rank: int = 0, last: bool = False) -> Part:
         source = sources.texts.by_name[name]
@@ -82,11 +91,9 @@ def prompt_parts(
         part("identity", "safety"),
         *([Part("skill", skill.name, skill.instructions, skill.source)] if skill else []),
         # The frame goes after the last file that it is for, and before the user's own wishes.
-        *([part("context", "project", rank=1)] if sources.files else []),
-        *(
-            Part("context", file.name, framed(file), file.source, tail=file.end)
-            for file in sources.files
-        ),
+        *([part("context", "project", rank=1)] if files else []),
+        *(Part("context", file.name, framed(file), file.source, tail=file.end) for file in files),
+        Part("context", "deeper notes", deeper(sources.nested), "found", rank=1),
         part("context", "preferences", rank=2),
         part("tools", "tools"),
         output,

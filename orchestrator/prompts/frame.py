@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 _INVISIBLE = re.compile(
@@ -10,6 +11,8 @@ _INVISIBLE = re.compile(
     "\ufff9-\ufffb\U000e0000-\U000e0fff]+"
 )
 """What a reader does not see and a model does; joiners that scripts and emoji need are not among them."""
+MOST_PATH = 200
+"""Characters of a path that a repository chose."""
 _TAG = re.compile(
     r"[<\uff1c\ufe64](?=" + r"[^A-Za-z]{0,16}".join(["", *"projectfile"]) + ")", re.IGNORECASE
 )
@@ -51,3 +54,11 @@ def quoted(name: str) -> str:
     return (
         flat.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
     )
+
+
+def deeper(paths: Sequence[str]) -> str:
+    """Return the line that names files which are not read; empty for none."""
+    if not paths:
+        return ""
+    rows = "\n".join(f"- {quoted(path)[:MOST_PATH]}" for path in paths)
+    return f"More such notes lie deeper; read one before you change files beside it:\n{rows}"

@@ -2,7 +2,6 @@
 
 import pytest
 
-from orchestrator.errors import PromptError
 from orchestrator.prompts.assemble import approximate_tokens, assemble
 from orchestrator.prompts.layer import Part
 from orchestrator.schema.ids import digest_of
@@ -95,20 +94,18 @@ def test_a_shortened_file_keeps_the_end_of_its_frame():
 def test_the_frame_stays_as_long_as_a_file_does():
     """A project's words are never read without it."""
     whole = assemble(ALL).tokens
-    for budget in range(20, whole):
+    for budget in range(30, whole):
         text = assemble(ALL, budget=budget).text
-        assert "frame" in text or "near" not in text
+        assert "frame" in text or not ("near" in text or "far" in text)
         assert approximate_tokens(text) <= budget
 
 
-def test_identity_skill_and_date_never_go():
-    """Rather no prompt than one without them; the file to mend is named."""
+@pytest.mark.parametrize("less", [0, 1, 10_000])
+def test_identity_skill_and_date_never_go(less):
+    """Rather too long than a prompt without them: what cannot be sent is refused elsewhere."""
     smallest = assemble([IDENTITY, SKILL, DATE])
 
-    assert assemble(ALL, budget=smallest.tokens).text == smallest.text
-    with pytest.raises(PromptError, match=f"at most {smallest.tokens - 1} tokens") as error:
-        assemble(ALL, budget=smallest.tokens - 1)
-    assert "/src/review" in error.value.hint
+    assert assemble(ALL, budget=smallest.tokens - less).text == smallest.text
 
 
 def test_a_cut_never_tears_a_character():

@@ -122,3 +122,23 @@ def test_without_files_nothing_is_said_about_them():
     """A word about nothing would cost tokens in every request."""
     assert "project-file" not in made().text
     assert "no orders of the user" not in made().text
+
+
+def test_deeper_files_are_named_alone():
+    """The model reads them when it works there; a path cannot start a line of its own."""
+    sources = PromptSources(shipped_texts(), nested=("app/AGENTS.md", "x\n- y/AGENTS.md"))
+    text = made(sources=sources).text
+
+    assert "\n- app/AGENTS.md\n- x - y/AGENTS.md\n" in text
+
+
+def test_secrets_are_taken_out_of_what_others_wrote():
+    """A key in AGENTS.md does not go to a provider."""
+    files = (ProjectFile("AGENTS.md", "token s3cret", "/p/AGENTS.md"),)
+    parts = prompt_parts(
+        FACTS,
+        PromptSources(shipped_texts(), files),
+        scrub=lambda text: text.replace("s3cret", "[redacted]"),
+    )
+
+    assert "token [redacted]" in assemble(parts).text

@@ -1,0 +1,230 @@
+"""The system prompt of a session: its files are read once, before the box is there; then it is pure.
+
+Switching a skill or a model puts the same material together again, so that switching back gives the
+same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from anyio import to_thread
+
+from orchestrator.config.paths import Paths
+from orchestrator.config.settings import PromptSettings, Settings
+from orchestrator.context.speech import Speech
+from orchestrator.harness.box_spec import WORKDIR
+from orchestrator.harness.egress.way import lets_out
+from orchestrator.harness.governed import Governed
+from orchestrator.harness.models.models import Models
+from orchestrator.harness.options import RunOptions, WorkspaceMode
+from orchestrator.harness.project_file import FOLDER, project_roots
+from orchestrator.harness.trust import TrustStore
+from orchestrator.policy.effective import EffectivePolicy
+from orchestrator.policy.evaluate import evaluate
+from orchestrator.prompts.assemble import Assembled, approximate_tokens, assemble
+from orchestrator.prompts.beneath import names_beneath, read_in
+from orchestrator.prompts.build import PromptFacts, PromptSources, prompt_parts
+from orchestrator.prompts.discover import Found, find_files
+from orchestrator.prompts.layer import SkillParts
+from orchestrator.prompts.tree import MAX_BYTES, Texts, shipped_texts, with_projects, with_users
+from orchestrator.schema.event import Observer
+from orchestrator.schema.head_event import PromptAssembled
+from orchestrator.schema.message import ToolDefinition
+from orchestrator.schema.request import ReadRequest
+from orchestrator.schema.shares import Shares
+from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.sessions.store import SessionStore
+
+PROMPTS = "prompts"
+RESERVE = 16_384
+"""Tokens below the window at which a conversation is compacted; a quarter of a small window."""
+KEPT = 20_000
+"""Tokens of the conversation that compaction keeps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What a session's prompt is made of."""
+
+    sources: PromptSources
+    bare: PromptSources
+    """Without what the project says."""
+    settings: PromptSettings
+    way_out: bool
+    date: str
+    notes: tuple[str, ...] = ()
+    """Why something was left out, for the person."""
+
+    def under(self, mode: WorkspaceMode) -> Prompts:
+        """Return what holds where the directory enters the box so: not at all says nothing."""
+        return replace(self, sources=self.bare, notes=()) if mode == "none" else self
+
+    def assemble(
+        self,
+        tools: Sequence[str],
+        *,
+        skill: SkillParts | None = None,
+        model: str = "",
+        thinking: str = "",
+        budget: int | None = None,
+        scrub: Callable[[str], str] = str,
+    ) -> Assembled:
+        """Return the prompt for these tools; ``budget`` in tokens, None for no limit.
+
+        ``scrub`` takes known secrets out. Raises PromptError.
+        """
+        facts = PromptFacts(
+            WORKDIR,
+            self.date,
+            tuple(tools),
+            way_out=self.way_out,
+            model=model,
+            thinking=thinking,
+            role=self.settings.role,
+            rules=self.settings.rules,
+        )
+        return assemble(prompt_parts(facts, self.sources, skill=skill, scrub=scrub), budget=budget)
+
+
+async def open_prompts(
+    governed: Governed, settings: Settings, paths: Paths, *, note: Callable[[str], None]
+) -> Prompts:
+    """Read what a session's prompt is made of, and tell what was left out."""
+    read = partial(read_prompts, governed.options, settings.prompt, paths, policy=governed.policy)
+    prompts = await to_thread.run_sync(read)
+    for remark in prompts.notes:
+        note(escape_terminal(remark))
+    return prompts
+
+
+def read_prompts(
+    options: RunOptions, settings: PromptSettings, paths: Paths, *, policy: EffectivePolicy
+) -> Prompts:
+    """Read the user's texts and the project's; raises PromptError for one of the user's own.
+
+    A project that a person distrusts says nothing in the prompt.
+    """
+    own = with_users(shipped_texts(), paths.config / PROMPTS)
+    roots = tuple(project_roots(options.directory))
+    texts = _projects_texts(own, roots, TrustStore(paths))
+    found = _files(roots, settings, paths, policy=policy)
+    return Prompts(
+        PromptSources(texts, found.files, found.nested),
+        PromptSources(own),
+        settings,
+        lets_out(policy),
+        datetime.now(UTC).date().isoformat(),
+        (*texts.notes, *found.notes),
+    )
+
+
+def prompt_budget(window: int, tools: int, *, shares: Shares) -> int:
+    """Return how many tokens a prompt may have in a model's window, beside ``tools`` tokens of tools.
+
+    Its share counts only where the whole would pass the point of compaction: a large window leaves
+    what the recent conversation does not need.
+    """
+    trigger = window - min(RESERVE, window // 4)
+    recent = min(KEPT, int(window * shares.conversation))
+    return max(int(window * shares.system), trigger - recent) - tools
+
+
+def open_speech(
+    prompts: Prompts,
+    tools: Sequence[ToolDefinition],
+    models: Models,
+    *,
+    store: SessionStore,
+    observe: Observer,
+    scrub: Callable[[str], str],
+) -> Speech:
+    """Return what requests carry besides the conversation, recorded and told."""
+    info = models.info
+    speech = Speech("", tuple(tools), models.thinking)
+    prompt = prompts.assemble(
+        [tool.name for tool in tools],
+        model=info.id,
+        thinking=models.thinking or "",
+        budget=prompt_budget(info.context_window, tool_tokens(tools), shares=speech.shares),
+        scrub=scrub,
+    )
+    record_prompt(prompt, store, observe)
+    return replace(speech, system=prompt.text)
+
+
+def tool_tokens(tools: Sequence[ToolDefinition]) -> int:
+    """Return about how many tokens the tools' definitions have."""
+    return approximate_tokens(
+        "".join(f"{tool.name}{tool.description}{json.dumps(tool.input_schema)}" for tool in tools)
+    )
+
+
+def record_prompt(prompt: Assembled, store: SessionStore, observe: Observer) -> None:
+    """Keep in the session, and tell, what was put together; only what differs from the last time."""
+    facts = {
+        "kind": "prompt",
+        "digest": prompt.digest,
+        "layers": dict(prompt.layers),
+        "trimmed": list(prompt.trimmed),
+    }
+    last = next(
+        (
+            entry.body
+            for entry in reversed(store.tree.path())
+            if entry.type == "custom" and entry.body.get("kind") == "prompt"
+        ),
+        None,
+    )
+    if last != facts:
+        store.append("custom", facts)
+    observe(PromptAssembled(prompt.digest, dict(prompt.layers), prompt.trimmed))
+
+
+def _files(
+    roots: Sequence[Path], settings: PromptSettings, paths: Paths, *, policy: EffectivePolicy
+) -> Found:
+    if not settings.context_files:
+        return Found(())
+    if TrustStore(paths).vouched(roots[0]) is False:
+        note = f"{roots[0]}: you do not vouch for it, so its AGENTS.md and CLAUDE.md are not in the prompt"
+        return Found((), notes=(note,))
+
+    def may_read(path: str) -> bool:
+        place = f"{WORKDIR}/{path.replace('../', '')}"
+        request = ReadRequest(place, resolved=place)
+        return evaluate(policy, request, tool="read").effect == "allow"
+
+    return find_files(roots, may_read=may_read)
+
+
+def _projects_texts(texts: Texts, roots: Sequence[Path], trust: TrustStore) -> Texts:
+    """Return the texts with those of the nearest trusted project that has some."""
+    notes: list[str] = []
+    for root in roots:
+        folder, steps = f"{root}/{FOLDER}/{PROMPTS}", (FOLDER, PROMPTS)
+        try:
+            names = [name for name in names_beneath(root, steps) if name.endswith(".md")]
+            if names and not trust.vouched(root):
+                notes.append(
+                    f"{folder}: left out: nobody vouches for {root} (glovebox trust --vouch)"
+                )
+                continue
+            files = {name: read_in(root, steps, name, limit=MAX_BYTES) for name in names}
+        except OSError as err:
+            notes.append(f"{folder}: left out: {err.strerror}")
+            continue
+        large = [name for name, data in files.items() if len(data) > MAX_BYTES]
+        notes += [f"{folder}/{name}: left out: more than {MAX_BYTES} bytes" for name in large]
+        fit = {
+            name: data.decode("utf-8-sig", "replace")
+            for name, data in files.items()
+            if name not in large
+        }
+        texts = with_projects(texts, fit, folder=folder)
+    return Texts(texts.by_name, (*texts.notes, *notes))
