@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "apply": ("orchestrator.cli.apply:apply", "Bring a session's changes to the host."),
     "discard": ("orchestrator.cli.workspace:discard", "Drop a session's changes."),
     "rewind": ("orchestrator.cli.rewind:rewind", "Go back to an earlier turn of a session."),
-    "sessions": ("orchestrator.cli.sessions:app", "List and show sessions."),
+    "sessions": ("orchestrator.cli.sessions:app", "Show, copy, find, count and tidy sessions."),
     "policy": ("orchestrator.cli.policy:app", "Check, show, explain and test policies."),
     "keys": ("orchestrator.cli.keys:app", "Keep provider keys."),
     "audit": ("orchestrator.cli.audit:app", "Show and verify audit chains."),

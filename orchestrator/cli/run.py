@@ -52,6 +52,12 @@ Thinking = Annotated[
     typer.Option(help="How hard to think: off, minimal, low, medium, high, xhigh, max."),
 ]
 
+Fork = Annotated[
+    bool,
+    typer.Option(
+        "--fork", help="Go on with a copy of that session, in a fresh workspace of its directory."
+    ),
+]
 Environment = Annotated[
     list[str] | None,
     typer.Option(help="A variable for commands in the box; no secrets.", metavar="NAME=VALUE"),
@@ -98,6 +104,7 @@ def run(
     resume_latest: Annotated[
         bool, typer.Option("--continue", help="Go on with this directory's newest session.")
     ] = False,
+    fork: Fork = False,
     image: Annotated[str | None, typer.Option(help="Image of the box.")] = None,
     workspace: Annotated[
         Literal["overlay", "copy", "bind", "none"] | None,
@@ -153,6 +160,7 @@ def run(
         ),
         resume=resume,
         resume_latest=resume_latest,
+        fork=read_fork(fork, resuming=bool(resume or resume_latest)),
         image=image or settings.image,
         workspace=chosen_mode(workspace or settings.workspace),
         environment=read_environment(env or []),
@@ -233,6 +241,16 @@ def read_prompt(prompt: str | None, *, resuming: bool) -> str | None:
     if not (prompt or "").strip() and not resuming:
         raise UsageError("run: expected a prompt, got none", hint="give it as text, or - for stdin")
     return prompt
+
+
+def read_fork(fork: bool, *, resuming: bool) -> bool:
+    """Return whether a copy is gone on with; UsageError where there is nothing to copy."""
+    if fork and not resuming:
+        raise UsageError(
+            "--fork: expected a session to copy, got none",
+            hint="name it with --resume ID, or take the newest with --continue",
+        )
+    return fork
 
 
 def read_seconds(given: str | None) -> float | None:

@@ -52,6 +52,8 @@ class RunOptions:
     """A session id or a prefix of one."""
     resume_latest: bool = False
     """Go on with the newest session of the directory."""
+    fork: bool = False
+    """Go on with a copy of that session."""
     image: str | None = None
     workspace: WorkspaceMode | None = None
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from orchestrator.audit.log import AuditLog
 from orchestrator.audit.signer import Signer
 from orchestrator.config.paths import Paths
 from orchestrator.errors import AuditUnavailable, SessionError, UsageError
+from orchestrator.harness.forking import begins_here, fork_session
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.rewind_plan import notes_for_model
 from orchestrator.harness.rewind_turns import moment_now
@@ -24,7 +25,7 @@ from orchestrator.schema.ids import Digest, SessionId
 from orchestrator.schema.message import Image, Message, Text, UserMessage
 from orchestrator.schema.posture import Posture
 from orchestrator.sessions.entry import SessionHeader
-from orchestrator.sessions.finding import find_session, list_sessions
+from orchestrator.sessions.finding import find_session, list_sessions, session_file_name
 from orchestrator.sessions.store import SessionStore
 from orchestrator.workspace.snapshots_words import Moment
 
@@ -151,7 +152,7 @@ class Record:
 
     def _create(self, policy: Digest, image: Digest) -> SessionStore:
         now = datetime.now(UTC)
-        name = f"{now.strftime('%Y%m%dT%H%M%S')}_{self.session}.jsonl"
+        name = session_file_name(now, self.session)
         header = SessionHeader(
             id=self.session,
             cwd=str(self.directory),
@@ -175,7 +176,7 @@ def open_record(
     record = Record(
         session=store.header.id if store else session or SessionId(secrets.token_hex(6)),
         directory=options.directory,
-        resumed=resuming,
+        resumed=store is not None and not _begins(store),
         _paths=paths,
         _store=store,
     )
@@ -183,14 +184,26 @@ def open_record(
         yield record
     finally:
         record.close()
+        if options.fork and store is not None and not paths.audit_log(record.session).exists():
+            # Nothing came up in it: a run that failed leaves no session.
+            store.path.unlink(missing_ok=True)
+
+
+def _begins(store: SessionStore) -> bool:
+    return begins_here(store.tree, is_copy=bool(store.header.forked_from))
 
 
 def _reopen(options: RunOptions, paths: Paths) -> SessionStore:
-    store = SessionStore.open(session_file(options, paths))
+    path = session_file(options, paths)
+    if options.fork:
+        path = fork_session(path, paths).path
+    store = SessionStore.open(path)
     # A file that lost its header names no directory; the workspace's own record still does.
     if store.header.cwd and Path(store.header.cwd) != options.directory:
         cwd = store.header.cwd
         store.close()
+        if options.fork:
+            path.unlink()
         raise UsageError(
             f"session {options.resume}: expected directory {cwd}, got {options.directory}",
             hint=f"add -C {cwd}",

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from orchestrator.errors import UsageError
 from orchestrator.harness.rewind_turns import snapshot_at, turns_of
 from orchestrator.schema.ids import EntryId
+from orchestrator.sessions.copying import FORK
 from orchestrator.sessions.entry import Entry
 from orchestrator.sessions.tree import EntryTree
 from orchestrator.workspace.snapshots_words import Snapshot
@@ -91,12 +92,12 @@ def mark_body(aim: Aim, *, before: int | None, leaf: EntryId | None, was: int) -
 
 
 def notes_for_model(path: Sequence[Entry]) -> list[str]:
-    """Return what the model has to know of rewinds and jumps since the last message."""
+    """Return what the model has to know of rewinds, jumps and copies since the last message."""
     notes: list[str] = []
     for entry in reversed(path):
         if entry.type == "message":
             break
-        if entry.type == "custom" and entry.body.get("kind") in {MARK, JUMP}:
+        if entry.type == "custom" and entry.body.get("kind") in {MARK, JUMP, FORK}:
             notes.append(str(entry.body.get("told", "")))
     return [note for note in reversed(notes) if note]
 

@@ -237,7 +237,7 @@ class _Unused:
 
 
 def _resumes(options: RunOptions) -> bool:
-    return options.resume is not None or options.resume_latest
+    return not options.fork and (options.resume is not None or options.resume_latest)
 
 
 def _with_start(posture: Posture, start: str) -> Posture:

@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from orchestrator.errors import SessionError
+from orchestrator.schema.ids import SessionId
 from orchestrator.sessions.entry import SessionHeader, parse_header
 from orchestrator.sessions.reading import header_from_name, read_content
 
@@ -25,6 +27,13 @@ class SessionFile:
     header: SessionHeader
     modified: float
     """Seconds since the epoch."""
+    size: int = 0
+    """Bytes."""
+
+
+def session_file_name(created: datetime, session: SessionId) -> str:
+    """Return the name of a new session's file; ``created`` is in UTC."""
+    return f"{created.strftime('%Y%m%dT%H%M%S')}_{session}.jsonl"
 
 
 def list_sessions(folder: Path) -> list[SessionFile]:
@@ -70,13 +79,13 @@ def _sessions_below(folder: Path) -> Iterator[SessionFile]:
         try:
             with path.open("rb") as file:
                 line = file.readline(_HEAD_BYTES)
-            modified = path.stat().st_mtime
+            facts = path.stat()
         except OSError:
             # Gone since it was listed, or not ours to read: no session for this caller.
             continue
         header = _header_of(path.name, line)
         if header is not None:
-            yield SessionFile(path, header, modified)
+            yield SessionFile(path, header, facts.st_mtime, facts.st_size)
 
 
 def _header_of(name: str, line: bytes) -> SessionHeader | None:

@@ -6,7 +6,7 @@ An unknown price stays unknown: it is never counted as nothing.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,6 +46,14 @@ class Tally:
         self.unpriced += cost_usd is None
         self.saved_usd += saved_usd or 0.0
 
+    def join(self, other: Tally) -> None:
+        """Count all of another's calls."""
+        self.calls += other.calls
+        self.usage += other.usage
+        self.known_usd += other.known_usd
+        self.unpriced += other.unpriced
+        self.saved_usd += other.saved_usd
+
 
 @dataclass(slots=True)
 class ToolTally:
@@ -61,6 +69,13 @@ class ToolTally:
     def tokens(self) -> int:
         """Roughly: characters by four; images are not in it."""
         return self.characters // CHARACTERS_A_TOKEN
+
+    def join(self, other: ToolTally) -> None:
+        """Count all of another's calls."""
+        self.calls += other.calls
+        self.errors += other.errors
+        self.characters += other.characters
+        self.images += other.images
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +133,27 @@ def stats_of(entries: Sequence[Entry], above: Sequence[Entry] = ()) -> Stats:
         elif entry.type == "compaction":
             stats.compactions += 1
     return stats
+
+
+def joined(parts: Iterable[Stats]) -> Stats:
+    """Return several sessions' sums as one."""
+    whole = Stats()
+    for part in parts:
+        whole.turns += part.turns
+        whole.said += part.said
+        whole.entries += part.entries
+        whole.compactions += part.compactions
+        whole.total.join(part.total)
+        for own, other in (
+            (whole.models, part.models),
+            (whole.skills, part.skills),
+            (whole.purposes, part.purposes),
+        ):
+            for name, tally in other.items():
+                own[name].join(tally)
+        for name, tool in part.tools.items():
+            whole.tools[name].join(tool)
+    return whole
 
 
 def _stand(entry: Entry, numbers: dict[EntryId, int], skills: dict[EntryId, str]) -> None:

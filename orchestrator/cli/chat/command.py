@@ -16,11 +16,13 @@ from orchestrator.cli.run import (
     AddDirs,
     Approve,
     Environment,
+    Fork,
     Thinking,
     Tools,
     chosen_directory,
     chosen_mode,
     read_environment,
+    read_fork,
     read_seconds,
     read_thinking,
     read_tools,
@@ -62,6 +64,7 @@ def chat(
     resume_latest: Annotated[
         bool, typer.Option("--continue", help="Go on with this directory's newest session.")
     ] = False,
+    fork: Fork = False,
     image: Annotated[str | None, typer.Option(help="Image of the box.")] = None,
     workspace: Annotated[
         Literal["overlay", "copy", "bind", "none"] | None,
@@ -100,6 +103,7 @@ def chat(
         ),
         resume=resume,
         resume_latest=resume_latest,
+        fork=read_fork(fork, resuming=bool(resume or resume_latest)),
         image=image or settings.image,
         workspace=chosen_mode(workspace or settings.workspace),
         environment=read_environment(env or []),

@@ -107,7 +107,7 @@ class Chat:
             if leave is None or leave.then is None or end.exit_code:
                 return end
             await self._at_rest(leave.then, end.session)
-            options = replace(options, resume=end.session, resume_latest=False)
+            options = replace(options, resume=end.session, resume_latest=False, fork=False)
 
     async def _at_rest(self, then: AtRest, session: SessionId) -> None:
         try:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from orchestrator.config.paths import Paths
+from orchestrator.config.paths import Paths, project_slug
 from orchestrator.engine.base_image import ensure_base
 from orchestrator.engine.client import connect
 from orchestrator.engine.images import ensure_sandbox_image
+from orchestrator.schema.codec import encode_message
+from orchestrator.schema.ids import SessionId
+from orchestrator.schema.message import Text, UserMessage
+from orchestrator.sessions.entry import SessionHeader
+from orchestrator.sessions.store import SessionStore
 from tests.support import warm
 from tests.support.shell import Shell
 from tests.support.workspaces import Desk, drop_homes, drop_workspaces, give, write
@@ -66,5 +72,41 @@ def glovebox(tmp_path):
             "GLOVEBOX_CONFIG": str(tmp_path / "config"),
         }
         return warm.run(arguments, cwd=tmp_path, env=environ, stdin=stdin)
+
+    return run
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def session(tmp_path: Path, project: Path) -> Path:
+    """A session with two branches, the second of them current."""
+    path = tmp_path / "state" / "sessions" / project_slug(project)
+    header = SessionHeader(SessionId("0123456789ab"), str(project), "2026-01-02T03:04:05Z")
+    with SessionStore.create(path / "20260102T030405_0123456789ab.jsonl", header) as store:
+        first = say(store, "mend \x1b[2J the \u202e test")
+        say(store, "left branch")
+        store.append("message", encode_message(UserMessage((Text("right branch"),))), parent=first)
+        return store.path
+
+
+def say(store: SessionStore, text: str):
+    return store.append("message", encode_message(UserMessage((Text(text),))))
+
+
+@pytest.fixture
+def sessions(tmp_path: Path, project: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    def run(*arguments: str, cwd: Path = project) -> subprocess.CompletedProcess[str]:
+        environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "PYTHONPATH": str(Path(__file__).parents[3]),
+            "GLOVEBOX_STATE": str(tmp_path / "state"),
+        }
+        return warm.run(["sessions", *arguments], env=environ, cwd=cwd)
 
     return run

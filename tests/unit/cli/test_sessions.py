@@ -3,59 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from orchestrator.config.paths import project_slug
-from orchestrator.schema.codec import encode_message
-from orchestrator.schema.ids import SessionId
-from orchestrator.schema.message import Text, UserMessage
-from orchestrator.sessions.entry import SessionHeader
 from orchestrator.sessions.store import SessionStore
-from tests.support import warm
 
-ROOT = Path(__file__).parents[3]
 Glovebox = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project").mkdir()
-    return tmp_path / "project"
-
-
-@pytest.fixture
-def session(tmp_path: Path, project: Path) -> Path:
-    """A session with two branches, the second of them current."""
-    path = tmp_path / "state" / "sessions" / project_slug(project)
-    header = SessionHeader(SessionId("0123456789ab"), str(project), "2026-01-02T03:04:05Z")
-    with SessionStore.create(path / "20260102T030405_0123456789ab.jsonl", header) as store:
-        first = say(store, "mend \x1b[2J the \u202e test")
-        say(store, "left branch")
-        store.append("message", encode_message(UserMessage((Text("right branch"),))), parent=first)
-        return store.path
-
-
-def say(store: SessionStore, text: str):
-    return store.append("message", encode_message(UserMessage((Text(text),))))
-
-
-@pytest.fixture
-def sessions(tmp_path: Path, project: Path) -> Glovebox:
-    def run(*arguments: str, cwd: Path = project) -> subprocess.CompletedProcess[str]:
-        environ = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(tmp_path),
-            "PYTHONPATH": str(ROOT),
-            "GLOVEBOX_STATE": str(tmp_path / "state"),
-        }
-        return warm.run(["sessions", *arguments], env=environ, cwd=cwd)
-
-    return run
 
 
 def test_sessions_of_a_directory_are_listed_with_their_first_words(

@@ -7,6 +7,7 @@ import pytest
 from orchestrator.audit.chain import verify_chain
 from orchestrator.config.paths import Paths
 from orchestrator.errors import AuditError, AuditUnavailable, SessionBusy, SessionError, UsageError
+from orchestrator.harness.forking import TOLD
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.record import RESTARTED, open_record
 from orchestrator.policy.load import load_policy
@@ -184,3 +185,37 @@ def test_chain_that_was_changed_is_not_continued(tmp_path, policy, paths):
         pytest.raises(AuditError, match="broken"),
     ):
         record.start(policy, IMAGE, POSTURE, model="m", brought={})
+
+
+def test_fork_goes_on_in_a_copy_and_is_told_of_its_box(tmp_path, policy, paths):
+    """The first run of a copy is a beginning: nothing of its box was there before."""
+    first = live(tmp_path, policy, paths)
+    before = first.file.read_bytes()
+
+    copy = live(tmp_path, policy, paths, resume=first.session, fork=True, prompt="other way")
+    again = live(tmp_path, policy, paths, resume=copy.session)
+
+    assert copy.session != first.session
+    assert first.file.read_bytes() == before
+    assert not copy.resumed
+    assert again.resumed
+    with open_record(options(tmp_path, resume=copy.session), paths) as record:
+        said = [message.content for message in record.store.messages()]
+    assert said == [
+        (Text("do it"),),
+        (Text(TOLD), Text("other way")),
+        (Text(RESTARTED), Text("do it")),
+    ]
+
+
+def test_fork_that_does_not_come_up_leaves_no_session(tmp_path, policy, paths):
+    """As any other run that failed."""
+    first = live(tmp_path, policy, paths)
+    wrong = options(tmp_path / "there", resume=first.session, fork=True)
+
+    with open_record(options(tmp_path, resume=first.session, fork=True), paths):
+        pass
+    with pytest.raises(UsageError), open_record(wrong, paths):
+        pass
+
+    assert list(paths.sessions.rglob("*.jsonl")) == [first.file]

@@ -1,0 +1,86 @@
+"""Which session a command of ``glovebox sessions`` is about, and how its texts are printed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from orchestrator.config.paths import Paths, paths_from
+from orchestrator.errors import SessionError, UsageError
+from orchestrator.named_file import real_path
+from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.sessions.finding import find_session, list_sessions
+from orchestrator.sessions.view import SessionView
+
+SHOWN = 160
+"""Characters of one line; ``--json`` has all of it."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+OptionalSession = Annotated[
+    str | None, typer.Argument(help="Session id or the beginning of one; default: the newest.")
+]
+
+
+def user_paths() -> Paths:
+    """Return where this user's state and configuration live."""
+    return paths_from(os.environ, Path.home())
+
+
+def session_path(prefix: str | None, paths: Paths) -> Path:
+    """Return the session that a prefix names, or the newest of this directory."""
+    if prefix is not None:
+        return find_session(paths.sessions, prefix).path
+    found = list_sessions(paths.project_sessions(Path.cwd()))
+    if not found:
+        raise SessionError(
+            f"{Path.cwd()}: no session here", hint="glovebox sessions list --all shows others"
+        )
+    return found[0].path
+
+
+def view_of(prefix: str | None, paths: Paths) -> SessionView:
+    """Read the session; what is damaged, and who has it open, is told on stderr."""
+    view = SessionView.open(session_path(prefix, paths))
+    tell(*view.warnings)
+    if view.holder is not None:
+        tell(
+            f"process {view.holder.pid} on {view.holder.host} has this session open; "
+            "this is how it stood a moment ago"
+        )
+    return view
+
+
+def folder_of(cd: Path, paths: Paths, *, everywhere: bool) -> Path:
+    """Return the folder of one directory's sessions, or of all."""
+    return paths.sessions if everywhere else paths.project_sessions(real_path(cd))
+
+
+def existing_directory(given: Path | None, flag: str) -> Path | None:
+    """Return the directory's real path; UsageError where it is none."""
+    if given is None:
+        return None
+    directory = real_path(given)
+    if not directory.is_dir():
+        raise UsageError(f"{flag} {given}: expected a directory, found none")
+    return directory
+
+
+def cut(line: str) -> str:
+    """Return a line short enough to be read."""
+    return line if len(line) <= SHOWN else f"{line[: SHOWN - 1]}…"
+
+
+def show(*lines: str) -> None:
+    """Print safe lines."""
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
+
+
+def tell(*lines: str) -> None:
+    """Say raw lines on stderr, escaped."""
+    for line in lines:
+        sys.stderr.write(f"{escape_terminal(line)}\n")

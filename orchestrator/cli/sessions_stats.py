@@ -1,0 +1,146 @@
+"""``glovebox sessions stats``: what a session came to, or all of a directory's together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from orchestrator.cli.sessions_chosen import (
+    Json,
+    OptionalSession,
+    folder_of,
+    show,
+    tell,
+    user_paths,
+    view_of,
+)
+from orchestrator.errors import SessionError
+from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.sessions.copying import own_entries
+from orchestrator.sessions.finding import list_sessions
+from orchestrator.sessions.stats import Stats, Tally, joined, stats_of
+from orchestrator.sessions.view import SessionView
+
+
+def stats(
+    session: OptionalSession = None,
+    cd: Annotated[Path, typer.Option("--cd", "-C", help="Directory they worked on.")] = Path(),
+    every: Annotated[
+        bool, typer.Option("--every", help="All sessions of the directory together.")
+    ] = False,
+    everywhere: Annotated[bool, typer.Option("--all", help="Those of all directories.")] = False,
+    turns: Annotated[bool, typer.Option("--turns", help="Each turn too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show turns, tokens, cost and what caching saved: by model, tool, skill and purpose.
+
+    All branches count. What a copy has from its origin counts there. A call whose price is not
+    known makes the sum unknown; what is known is shown beside it.
+    """
+    paths = user_paths()
+    if every or everywhere:
+        counted = _of_all(folder_of(cd, paths, everywhere=everywhere))
+    else:
+        counted = _of_one(view_of(session, paths))
+    if as_json:
+        show(json.dumps(_rows(counted, with_turns=turns)))
+        return
+    show(*map(escape_terminal, _lines(counted)))
+    if turns:
+        show(*map(escape_terminal, _turn_lines(counted)))
+
+
+def _of_one(view: SessionView) -> Stats:
+    entries = view.tree.entries
+    own = own_entries(entries)
+    return stats_of(own, above=entries[: len(entries) - len(own)])
+
+
+def _of_all(folder: Path) -> Stats:
+    parts = []
+    for item in list_sessions(folder):
+        try:
+            parts.append(_of_one(SessionView.open(item.path)))
+        except SessionError as error:
+            tell(error.message)
+    return joined(parts)
+
+
+def _lines(counted: Stats) -> Iterator[str]:
+    total = counted.total
+    yield f"{counted.said} messages of yours, {len(counted.turns)} turns, {total.calls} model calls"
+    yield f"{'total':24} {_tally(total)}"
+    for title, tallies in (
+        ("models", counted.models),
+        ("skills", counted.skills),
+        ("purposes", counted.purposes),
+    ):
+        if len(tallies) > (title != "models"):
+            yield title
+            for name, tally in sorted(tallies.items()):
+                yield f"  {name or '(no skill)':22} {_tally(tally)}"
+    if counted.tools:
+        yield "tools (what their results put into the conversation)"
+        for name, tool in sorted(counted.tools.items()):
+            yield (
+                f"  {name:22} {tool.calls} calls, {tool.errors} errors, "
+                f"about {tool.tokens:,} tokens, {tool.images} images"
+            )
+    if counted.compactions:
+        yield f"{counted.compactions} compactions"
+
+
+def _tally(tally: Tally) -> str:
+    usage = tally.usage
+    cached = f", {usage.cache_read:,} from cache" if usage.cache_read else ""
+    saved = f", caching saved ${tally.saved_usd:.4f}" if tally.saved_usd else ""
+    tokens = f"{usage.input:,} in, {usage.output:,} out{cached}"
+    return f"{tally.calls} calls, {tokens}, {_cost(tally)}{saved}"
+
+
+def _cost(tally: Tally) -> str:
+    if tally.cost_usd is not None:
+        return f"${tally.cost_usd:.4f}"
+    known = f"; ${tally.known_usd:.4f} known" if tally.known_usd else ""
+    return f"cost unknown for {tally.unpriced} of {tally.calls}{known}"
+
+
+def _turn_lines(counted: Stats) -> Iterator[str]:
+    yield "turns"
+    for turn in counted.turns:
+        cost = "cost unknown" if turn.cost_usd is None else f"${turn.cost_usd:.4f}"
+        tools = f"  {', '.join(turn.tools)}" if turn.tools else ""
+        yield (
+            f"  {turn.number:4} {turn.entry}  {turn.model}  {turn.usage.input:,} in, "
+            f"{turn.usage.output:,} out, {cost}  {turn.stop_reason}{tools}"
+        )
+
+
+def _rows(counted: Stats, *, with_turns: bool) -> dict[str, Any]:
+    rows: dict[str, Any] = {
+        "said": counted.said,
+        "turns": len(counted.turns),
+        "entries": counted.entries,
+        "compactions": counted.compactions,
+        "total": _row(counted.total),
+        "models": _tallies(counted.models),
+        "skills": _tallies(counted.skills),
+        "purposes": _tallies(counted.purposes),
+        "tools": {name: {**asdict(t), "tokens": t.tokens} for name, t in counted.tools.items()},
+    }
+    if with_turns:
+        rows["each"] = [asdict(turn) for turn in counted.turns]
+    return rows
+
+
+def _tallies(tallies: Mapping[str, Tally]) -> dict[str, Any]:
+    return {name: _row(tally) for name, tally in tallies.items()}
+
+
+def _row(tally: Tally) -> dict[str, Any]:
+    return {**asdict(tally), "cost_usd": tally.cost_usd}

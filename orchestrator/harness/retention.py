@@ -1,0 +1,103 @@
+"""Taking sessions away: the conversation, what lies beside it, and its box's files.
+
+The audit chain stays unless it is asked for by name, and its last own record says that the session
+was removed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from orchestrator.config.paths import Paths
+from orchestrator.engine.client import connect
+from orchestrator.errors import SessionBusy, SessionError
+from orchestrator.harness.applying import session_chain
+from orchestrator.schema.ids import SessionId
+from orchestrator.sessions.finding import SessionFile
+from orchestrator.sessions.lease import held_at_rest
+from orchestrator.workspace.opening import drop_workspace
+from orchestrator.workspace.record import RECORD
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """How far a removal goes."""
+
+    changes: bool = False
+    """Changes that wait are dropped too; without it their session stays."""
+    audit: bool = False
+    """The audit chain goes too."""
+
+
+def has_changes(session: SessionId, paths: Paths) -> bool:
+    """Say whether files of the session's box wait to be applied or discarded."""
+    return (paths.work(session) / RECORD).exists()
+
+
+def due(
+    found: Sequence[SessionFile], *, before: float | None, keep: int | None
+) -> list[SessionFile]:
+    """Return the sessions, newest first as ``found`` is, that are old enough and not to be kept.
+
+    ``before`` is seconds since the epoch, None for any age; ``keep`` of the newest are left.
+    """
+    beyond = found[keep or 0 :]
+    return [item for item in beyond if before is None or item.modified < before]
+
+
+def remove_session(item: SessionFile, paths: Paths, removal: Removal) -> int:
+    """Remove one session and return the bytes that its own files held.
+
+    Raises SessionBusy while a process has it open, SessionError where changes wait that are not
+    to be dropped; then all of it is still there.
+    """
+    session = item.header.id
+    with held_at_rest(item.path) as resting:
+        if not resting:
+            raise SessionBusy(
+                f"session {session}: a process has it open", hint=f"glovebox kill {session}"
+            )
+        if has_changes(session, paths) and not removal.changes:
+            raise SessionError(
+                f"session {session}: changes wait in its box",
+                hint=f"glovebox diff {session} shows them; --changes drops them too",
+            )
+        _drop_files(session, paths)
+        _close_chain(session, paths, removal)
+        return _remove_own(item.path, paths.recordings(session))
+
+
+def _drop_files(session: SessionId, paths: Paths) -> None:
+    if paths.work(session).exists():
+        engine = connect()
+        try:
+            drop_workspace(session, paths=paths, engine=engine)
+        finally:
+            engine.close()
+
+
+def _close_chain(session: SessionId, paths: Paths, removal: Removal) -> None:
+    chain = paths.audit_log(session)
+    if not chain.exists():
+        return
+    if removal.audit:
+        for path in chain.parent.glob(f"{session}.*"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return
+    with session_chain(paths, session) as audit:
+        audit.append("session_removed", {})
+
+
+def _remove_own(path: Path, recordings: Path) -> int:
+    """Remove the session's own files, the one that makes it a session last."""
+    if recordings.exists():
+        shutil.rmtree(recordings)
+    beside = [*path.parent.glob(f"{path.name}.*"), *path.parent.glob(f".{path.name}.*"), path]
+    freed = 0
+    for file in beside:
+        freed += file.lstat().st_size
+        file.unlink()
+    return freed

@@ -1,0 +1,64 @@
+"""``glovebox sessions stats``, run as users run it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orchestrator.sessions.store import SessionStore
+
+USED = {"input": 1200, "output": 30, "cache_read": 500, "cache_write": 0}
+
+
+@pytest.fixture
+def used(session: Path) -> Path:
+    """The session has one priced turn and one call that nobody knows the price of."""
+    call = {"type": "tool_call", "id": "a", "name": "ba\x1bsh", "arguments": "{}"}
+    with SessionStore.open(session) as store:
+        body = {"role": "assistant", "content": [call], "stop_reason": "tool_use", "usage": USED}
+        store.append("message", {**body, "model": "m/one", "cost_usd": 0.5, "saved_usd": 0.125})
+        result = {"call": "a", "name": "ba\x1bsh", "output": "x" * 4000, "is_error": True}
+        store.append("message", {"role": "tool", "results": [result]})
+        usage = {"kind": "usage", "purpose": "title", "model": "m/two", "usage": USED}
+        store.append("custom", usage)
+    return session
+
+
+def test_sums_are_shown_and_the_unknown_is_called_so(sessions, used: Path) -> None:
+    """Nothing from the file acts on the terminal."""
+    assert used.exists()
+    text = sessions("stats", "--turns").stdout
+
+    assert "3 messages of yours, 1 turns, 2 model calls" in text
+    assert "cost unknown for 1 of 2; $0.5000 known, caching saved $0.1250" in text
+    assert "m/one                  1 calls, 1,200 in, 30 out, 500 from cache, $0.5000" in text
+    assert "1 calls, 1 errors, about 1,000 tokens" in text
+    assert r"ba\x1bsh" in text
+    assert "\x1b" not in text
+    assert "tool_use" in text.splitlines()[-1]
+
+
+def test_copy_counts_its_own(sessions, used: Path) -> None:
+    """Else two sessions together would have paid twice."""
+    assert used.exists()
+    made = sessions("fork", "0123").stdout.strip()
+
+    own = json.loads(sessions("stats", made, "--json").stdout)
+    every = json.loads(sessions("stats", "--every", "--json").stdout)
+
+    assert (own["turns"], own["total"]["calls"]) == (0, 0)
+    assert every["total"]["calls"] == 2
+    assert every["models"]["m/one"]["cost_usd"] == 0.5
+    assert every["total"]["cost_usd"] is None
+    assert every["tools"]["ba\x1bsh"]["tokens"] == 1000
+
+
+def test_each_turn_is_there_for_machines(sessions, used: Path) -> None:
+    """With its entry, so that it can be looked up."""
+    assert used.exists()
+    (turn,) = json.loads(sessions("stats", "--turns", "--json").stdout)["each"]
+
+    assert (turn["number"], turn["model"], turn["cost_usd"]) == (1, "m/one", 0.5)
+    assert turn["usage"] == USED

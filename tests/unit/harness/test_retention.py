@@ -1,0 +1,83 @@
+"""What is old enough, and what a removal leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestrator.audit.log import AuditLog
+from orchestrator.audit.signer import Signer
+from orchestrator.config.paths import Paths
+from orchestrator.errors import SessionBusy
+from orchestrator.harness.retention import Removal, due, remove_session
+from orchestrator.schema.ids import SessionId
+from orchestrator.sessions.entry import SessionHeader
+from orchestrator.sessions.finding import SessionFile, find_session
+from orchestrator.sessions.store import SessionStore
+
+HEADER = SessionHeader(SessionId("0123456789ab"), "/project", "2026-01-02T03:04:05Z")
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return Paths(tmp_path / "state", tmp_path / "config")
+
+
+@pytest.fixture
+def item(paths: Paths) -> SessionFile:
+    path = paths.sessions / "p" / "20260102T030405_0123456789ab.jsonl"
+    SessionStore.create(path, HEADER).close()
+    log = AuditLog.create(
+        paths.audit_log(HEADER.id),
+        session=HEADER.id,
+        genesis={"policy_digest": "", "image_digest": ""},
+        signer=Signer.load(paths.keys),
+    )
+    log.close()
+    recorded = paths.recordings(HEADER.id)
+    recorded.mkdir(parents=True)
+    (recorded / "t.cast").write_text("x")
+    return find_session(paths.sessions, HEADER.id)
+
+
+def aged(*ages: float) -> list[SessionFile]:
+    return [SessionFile(Path(f"{age}"), HEADER, 100.0 - age) for age in ages]
+
+
+@pytest.mark.parametrize(
+    ("before", "keep", "ages"),
+    [(None, 0, [1, 5, 9]), (96.0, None, [5, 9]), (None, 2, [9]), (96.0, 2, [9]), (96.0, 0, [5, 9])],
+)
+def test_old_ones_beyond_the_kept_are_due(before, keep, ages) -> None:
+    """A bound that is not given does not bind."""
+    found = due(aged(1, 5, 9), before=before, keep=keep)
+
+    assert [str(item.path) for item in found] == [str(age) for age in ages]
+
+
+def test_chain_stays_and_says_so(item: SessionFile, paths: Paths) -> None:
+    """Who removed a conversation has not removed the account of it."""
+    freed = remove_session(item, paths, Removal())
+
+    assert freed > 0
+    assert not item.path.exists()
+    assert not paths.recordings(HEADER.id).exists()
+    assert '"type":"session_removed"' in paths.audit_log(HEADER.id).read_text()
+
+
+def test_chain_goes_when_asked_by_name(item: SessionFile, paths: Paths) -> None:
+    """Its payloads too."""
+    remove_session(item, paths, Removal(audit=True))
+
+    assert list(paths.audit_log(HEADER.id).parent.glob("0123*")) == []
+
+
+def test_open_session_is_left_whole(item: SessionFile, paths: Paths) -> None:
+    """Nothing is gone by half."""
+    with SessionStore.open(item.path), pytest.raises(SessionBusy):
+        remove_session(item, paths, Removal(changes=True, audit=True))
+
+    assert item.path.exists()
+    assert paths.audit_log(HEADER.id).exists()
+    assert paths.recordings(HEADER.id).exists()
