@@ -29,7 +29,7 @@ class AnthropicMessages:
 
     async def complete(self, prompt: Prompt, *, on_delta: OnDelta) -> AssistantMessage:
         """Return the whole message after streaming it; never a half one."""
-        body = request_body(prompt, self.info)
+        body = request_body(prompt, self._target)
         fold = AnthropicFold(self.info)
         with self._failures.translating():
             stream = await self._client.messages.create(**body, stream=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.model.client import ModelInfo, Prompt
+from orchestrator.model.catalog import Target
+from orchestrator.model.client import Prompt
 from orchestrator.model.output_budget import output_budget
 from orchestrator.model.projection import argument_object, project, valid
+from orchestrator.model.shape_fields import shape_fields
+from orchestrator.model.thinking import BUDGETS, clamp
 from orchestrator.schema.message import (
     AssistantMessage,
     Image,
@@ -23,37 +26,78 @@ from orchestrator.schema.message import (
 REDACTED = "redacted:"
 """Marks the signature of a thought that came encrypted as a whole."""
 FIRST = "(the conversation goes on)"
-_CACHE = {"type": "ephemeral"}
+_LEAST_BUDGET = 1_024
+"""The API takes no smaller one, and an answer after it needs as much room again."""
 
 
-def request_body(prompt: Prompt, info: ModelInfo) -> dict[str, Any]:
+def request_body(prompt: Prompt, target: Target) -> dict[str, Any]:
     """Return the body of ``POST /v1/messages``, without ``stream``."""
-    turns = project(prompt.messages, info)
+    turns = project(prompt.messages, target.info)
     messages = [_message(turn) for turn in turns]
     if not messages or messages[0]["role"] != "user":
         messages.insert(0, {"role": "user", "content": [{"type": "text", "text": FIRST}]})
-    _mark_cache(messages)
     body: dict[str, Any] = {
-        "model": info.name,
-        "max_tokens": output_budget(prompt, info),
+        "model": target.info.name,
+        "max_tokens": output_budget(prompt, target.info),
         "messages": messages,
     }
     if prompt.system.strip():
-        system = {"type": "text", "text": valid(prompt.system), "cache_control": _CACHE}
-        body["system"] = [system]
+        body["system"] = [{"type": "text", "text": valid(prompt.system)}]
     tools = prompt.tools or _tools_of_history(turns)
     if tools:
         body["tools"] = [_tool(tool) for tool in tools]
         if prompt.purpose != "turn" or not prompt.tools:
             body["tool_choice"] = {"type": "none"}
+    body |= _thinking(prompt, target, body)
+    shape = shape_fields(prompt.shape, "anthropic").get("output_config", {})
+    if shape:
+        body["output_config"] = body.get("output_config", {}) | shape
+    _mark_cache(body, target)
     return body
 
 
-def _mark_cache(messages: list[dict[str, Any]]) -> None:
-    """Mark the ends of the last two user messages: what was sent before is read from the cache."""
-    users = [message for message in messages if message["role"] == "user"]
+def _thinking(prompt: Prompt, target: Target, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that ask for a level; none where the model keeps its own default."""
+    level = clamp(prompt.thinking, target.info.thinking)
+    if level is None:
+        return {}
+    if level == "off":
+        return {"thinking": {"type": "disabled"}}
+    if target.thinking_by == "effort":
+        effort = "low" if level == "minimal" else level
+        thinking = {"type": "adaptive", "display": "summarized"}
+        return {"thinking": thinking, "output_config": {"effort": effort}}
+    budget = min(BUDGETS[level], body["max_tokens"] - _LEAST_BUDGET)
+    if budget < _LEAST_BUDGET or _begun_without_thought(body["messages"]):
+        return {"thinking": {"type": "disabled"}}
+    return {"thinking": {"type": "enabled", "budget_tokens": budget}}
+
+
+def _begun_without_thought(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Say whether calls are being answered that no thought stands before.
+
+    With a budget the API wants one there, and refuses a turn that another model began.
+    """
+    if messages[-1]["content"][0]["type"] != "tool_result":
+        return False
+    said = next(message for message in reversed(messages) if message["role"] == "assistant")
+    return said["content"][0]["type"] not in {"thinking", "redacted_thinking"}
+
+
+def _mark_cache(body: dict[str, Any], target: Target) -> None:
+    """Mark what stays the same, and the ends of the last two user messages.
+
+    What was sent before is read from the cache, and this request is written to it.
+    """
+    if target.cache == "none":
+        return
+    mark = {"type": "ephemeral"} | ({"ttl": "1h"} if target.cache == "long" else {})
+    stable = body.get("system") or body.get("tools")
+    if stable:
+        stable[-1]["cache_control"] = mark
+    users = [message for message in body["messages"] if message["role"] == "user"]
     for message in users[-2:]:
-        message["content"][-1]["cache_control"] = _CACHE
+        message["content"][-1]["cache_control"] = mark
 
 
 def _tools_of_history(turns: Sequence[Message]) -> tuple[ToolDefinition, ...]:

@@ -27,6 +27,9 @@ _STOPS: Mapping[str, StopReason] = {
     "max_tokens": "max_tokens",
     "model_context_window_exceeded": "max_tokens",
     "refusal": "refusal",
+    # Not in the SDK's types; some models say so where a filter stopped them.
+    "sensitive": "refusal",
+    "pause_turn": "pause",
 }
 
 
@@ -49,6 +52,7 @@ class AnthropicFold:
         self._blocks: dict[int, _Block] = {}
         self._usage: dict[str, int] = {}
         self._stop: str | None = None
+        self._why = ""
         self._ended = False
 
     def feed(self, event: Mapping[str, Any]) -> Iterator[Delta]:
@@ -61,7 +65,10 @@ class AnthropicFold:
             case "content_block_delta":
                 yield from self._extend(event.get("index", 0), event.get("delta") or {})
             case "message_delta":
-                self._stop = (event.get("delta") or {}).get("stop_reason") or self._stop
+                delta = event.get("delta") or {}
+                self._stop = delta.get("stop_reason") or self._stop
+                details = delta.get("stop_details") or {}
+                self._why = details.get("explanation") or details.get("category") or self._why
                 self._count(event)
             case "message_stop":
                 self._ended = True
@@ -115,6 +122,9 @@ class AnthropicFold:
             cache_write=self._usage.get("cache_creation_input_tokens", 0),
         )
         present = [piece for piece in pieces if piece is not None]
+        if stop == "refusal" and self._why and not any(isinstance(p, Text) for p in present):
+            # Nobody would know why: the reason stands beside the answer, not in it.
+            present.append(Text(f"(refused by the provider: {self._why})"))
         return assemble(present, stop, usage, info=self._info, before=before)
 
     def _piece(self, block: _Block) -> Piece | None:

@@ -9,6 +9,8 @@ from orchestrator.model.catalog import Target
 from orchestrator.model.client import Prompt
 from orchestrator.model.output_budget import output_budget
 from orchestrator.model.projection import argument_text, project, valid
+from orchestrator.model.shape_fields import shape_fields
+from orchestrator.model.thinking import clamp
 from orchestrator.schema.message import (
     AssistantMessage,
     Image,
@@ -20,6 +22,11 @@ from orchestrator.schema.message import (
     ToolResult,
     UserMessage,
 )
+
+PHASE = "phase:"
+"""Marks the signature of a text that came with one: commentary or the final answer."""
+_KEY_LENGTH = 64
+"""Characters that a cache key may have."""
 
 
 def request_body(prompt: Prompt, target: Target) -> dict[str, Any]:
@@ -41,7 +48,35 @@ def request_body(prompt: Prompt, target: Target) -> dict[str, Any]:
         body["tools"] = [_tool(tool) for tool in prompt.tools]
         if prompt.purpose != "turn":
             body["tool_choice"] = "none"
-    return body
+    return body | _thinking(prompt, target) | _cache(prompt, target) | _shape(prompt)
+
+
+def _thinking(prompt: Prompt, target: Target) -> dict[str, Any]:
+    """Return the fields that ask for a level; none where the model keeps its own default."""
+    level = clamp(prompt.thinking, target.info.thinking)
+    if level is None:
+        return {}
+    if level == "off":
+        return {"reasoning": {"effort": "none"}}
+    return {"reasoning": {"effort": level, "summary": "auto"}}
+
+
+def _cache(prompt: Prompt, target: Target) -> dict[str, Any]:
+    """Return the fields that keep requests with one beginning together."""
+    if target.cache == "none":
+        return {"prompt_cache_options": {"mode": "explicit"}} if target.cache_options else {}
+    fields: dict[str, Any] = {}
+    if prompt.cache_key:
+        fields["prompt_cache_key"] = prompt.cache_key[:_KEY_LENGTH]
+    if target.cache == "long":
+        # The newer models keep every prompt for at least half an hour; older ones can for a day.
+        longer = {"prompt_cache_options": {"ttl": "30m"}}
+        fields |= longer if target.cache_options else {"prompt_cache_retention": "24h"}
+    return fields
+
+
+def _shape(prompt: Prompt) -> dict[str, Any]:
+    return shape_fields(prompt.shape, "openai-responses")
 
 
 def _tool(tool: ToolDefinition) -> dict[str, Any]:
@@ -65,7 +100,9 @@ def _items(message: Message) -> list[dict[str, Any]]:
 
 def _said(part: Text | Thinking | ToolCall) -> dict[str, Any] | None:
     if isinstance(part, Text):
-        return {"role": "assistant", "content": part.text}
+        phase = (part.signature or "").removeprefix(PHASE)
+        more = {"phase": phase} if phase in {"commentary", "final_answer"} else {}
+        return {"role": "assistant", "content": part.text} | more
     if isinstance(part, Thinking):
         return _thought(part)
     return {

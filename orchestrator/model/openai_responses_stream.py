@@ -9,6 +9,7 @@ from typing import Any
 from orchestrator.model.answer import CallPieces, Piece, assemble
 from orchestrator.model.client import Delta, ModelInfo
 from orchestrator.model.errors import Failure, broken_stream, model_error
+from orchestrator.model.openai_responses_request import PHASE
 from orchestrator.model.openai_usage import usage_from
 from orchestrator.schema.message import AssistantMessage, Message, StopReason, Text, Thinking
 
@@ -23,6 +24,9 @@ _CUT: Mapping[str, StopReason] = {
     "max_output_tokens": "max_tokens",
     "max_tokens": "max_tokens",
     "content_filter": "refusal",
+    # It stopped at a good place for a reason of its own; sent again it goes on.
+    "max_messages": "pause",
+    "steered": "pause",
 }
 
 
@@ -93,8 +97,9 @@ class ResponsesFold:
     def _pieces(self, item: Mapping[str, Any]) -> Iterator[Piece]:
         match item.get("type"):
             case "message":
+                mark = f"{PHASE}{item['phase']}" if item.get("phase") else None
                 for part in item.get("content") or ():
-                    yield Text(part.get("text") or part.get("refusal") or "")
+                    yield Text(part.get("text") or part.get("refusal") or "", mark)
             case "function_call":
                 yield CallPieces(
                     item.get("call_id") or item.get("id") or "",

@@ -8,22 +8,25 @@ import pytest
 
 from orchestrator.config.providers import ApiKind
 from orchestrator.model import anthropic_request, openai_chat_request, openai_responses_request
-from orchestrator.model.client import ModelInfo, Prompt
+from orchestrator.model.client import ModelInfo, OutputShape, Prompt
 from orchestrator.schema.message import Message
+from orchestrator.schema.thinking import THINKING_LEVELS, ThinkingLevel
 from tests.support.model_bodies import faults
 from tests.support.model_contract import BASH, target_of
 from tests.support.model_history import asked, damaged_history
 
-INFO = ModelInfo("vendor", "model-1", 100_000, 4_096)
+INFO = ModelInfo("vendor", "model-1", 100_000, 4_096, thinking=THINKING_LEVELS)
+TOLD = ("cache", "cache_options", "thinking_by")
 APIS: tuple[ApiKind, ...] = ("anthropic", "openai-chat", "openai-responses")
 
 
 def body_of(api: ApiKind, messages: tuple[Message, ...], **more: Any) -> dict[str, Any]:
     """Return the body for a history, as it is sent."""
+    told = {name: more.pop(name) for name in TOLD if name in more}
     prompt = Prompt("Be brief.", messages, more.pop("tools", (BASH,)), **more)
-    target = target_of(api, "http://127.0.0.1:1", info=INFO, reasoning=True)
+    target = target_of(api, "http://127.0.0.1:1", info=INFO, reasoning=True, **told)
     if api == "anthropic":
-        body = anthropic_request.request_body(prompt, INFO)
+        body = anthropic_request.request_body(prompt, target)
     elif api == "openai-chat":
         body = openai_chat_request.request_body(prompt, target)
     else:
@@ -37,6 +40,37 @@ def body_of(api: ApiKind, messages: tuple[Message, ...], **more: Any) -> dict[st
 def test_damaged_history_makes_a_valid_body(api: ApiKind, purpose: str, tools: tuple[Any]) -> None:
     """No history, however broken, makes a request that a vendor must refuse."""
     body = body_of(api, damaged_history("vendor"), purpose=purpose, tools=tools)
+    assert faults(api, body) == []
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("level", THINKING_LEVELS)
+@pytest.mark.parametrize("thinking_by", ["effort", "budget"])
+def test_every_level_of_thinking_makes_a_valid_body(
+    api: ApiKind, level: ThinkingLevel, thinking_by: str
+) -> None:
+    """Each in the vendor's own words."""
+    body = body_of(api, (asked("hello"),), thinking=level, thinking_by=thinking_by)
+    assert faults(api, body) == []
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("cache", ["none", "short", "long"])
+@pytest.mark.parametrize("options", [True, False])
+def test_every_length_of_cache_makes_a_valid_body(api: ApiKind, cache: str, options: bool) -> None:
+    """So does a session's key, also one that is longer than the vendor takes."""
+    history = damaged_history("vendor")
+    body = body_of(api, history, cache=cache, cache_options=options, cache_key="s" * 90)
+    assert faults(api, body) == []
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("tier", ["native", "json"])
+def test_form_of_an_answer_makes_a_valid_body(api: ApiKind, tier: Any) -> None:
+    """With and without a schema that the provider holds to."""
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    shape = OutputShape("verdict", schema, tier)
+    body = body_of(api, (asked("hello"),), shape=shape, purpose="structured", thinking="low")
     assert faults(api, body) == []
 
 

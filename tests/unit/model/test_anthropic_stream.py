@@ -82,6 +82,8 @@ def test_counts_are_cumulative() -> None:
         ("max_tokens", "max_tokens"),
         ("model_context_window_exceeded", "max_tokens"),
         ("refusal", "refusal"),
+        ("sensitive", "refusal"),
+        ("pause_turn", "pause"),
     ],
 )
 def test_reason_is_translated(reason: str, expected: str) -> None:
@@ -93,9 +95,9 @@ def test_reason_is_translated(reason: str, expected: str) -> None:
 
 def test_unknown_reason_is_no_end() -> None:
     """What we do not know is not called finished."""
-    with pytest.raises(ModelError, match="pause_turn"):
+    with pytest.raises(ModelError, match="bored"):
         folded(
-            {"type": "message_delta", "delta": {"stop_reason": "pause_turn"}},
+            {"type": "message_delta", "delta": {"stop_reason": "bored"}},
             {"type": "message_stop"},
         )
 
@@ -114,3 +116,13 @@ def test_unknown_blocks_and_events_are_passed_over() -> None:
         {"type": "brand_new"}, start(0, type="server_tool_use", id="s", name="x"), *END
     )
     assert message.content == ()
+
+
+def test_refusal_tells_why_where_nothing_was_said() -> None:
+    """A person learns the provider's reason; words of the model stay the model's."""
+    why = {"type": "refusal", "category": "cyber", "explanation": "too risky"}
+    delta = {"stop_reason": "refusal", "stop_details": why}
+    end = ({"type": "message_delta", "delta": delta}, {"type": "message_stop"})
+    assert folded(*end)[0].text == "(refused by the provider: too risky)"
+    said = folded(start(0, type="text", text="I will not."), *end)[0]
+    assert (said.text, said.stop_reason) == ("I will not.", "refusal")

@@ -30,9 +30,11 @@ def test_script_on_the_page_is_a_script() -> None:
 
 def test_settings_on_the_page_are_settings() -> None:
     """They can be copied as they stand."""
-    (text,) = [block for block in BLOCKS if block.startswith("providers:")]
-    for settings in yaml.safe_load(text)["providers"].values():
-        ProviderSettings.model_validate(settings)
+    texts = [block for block in BLOCKS if block.startswith("providers:")]
+    assert len(texts) == 2
+    for text in texts:
+        for settings in yaml.safe_load(text)["providers"].values():
+            ProviderSettings.model_validate(settings)
 
 
 def test_every_provider_has_its_row() -> None:

@@ -66,7 +66,12 @@ def test_items_are_taken_from_their_events_where_the_end_lists_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "expected"), [("max_output_tokens", "max_tokens"), ("content_filter", "refusal")]
+    ("reason", "expected"),
+    [
+        ("max_output_tokens", "max_tokens"),
+        ("content_filter", "refusal"),
+        ("max_messages", "pause"),
+    ],
 )
 def test_incomplete_response_is_a_cut_one(reason: str, expected: str) -> None:
     """A cut answer is never a normal end, and its call stays raw."""
@@ -129,3 +134,10 @@ def test_pieces_are_seen_as_they_come() -> None:
     )
     assert seen == [Delta("thinking", "hm"), Delta("text", "hi")]
     assert message.content == (Text("hi"),)
+
+
+def test_phase_of_a_message_is_kept_as_its_mark() -> None:
+    """It has to go back with the text."""
+    part = {"type": "output_text", "text": "I look first."}
+    item = {"type": "message", "id": "m1", "phase": "commentary", "content": [part]}
+    assert folded(end(item))[0].content == (Text("I look first.", "phase:commentary"),)
