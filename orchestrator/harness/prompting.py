@@ -143,12 +143,17 @@ def open_speech(
     store: SessionStore,
     observe: Observer,
     scrub: Callable[[str], str],
+    skill: SkillParts | None = None,
 ) -> Speech:
-    """Return what requests carry besides the conversation, recorded and told."""
+    """Return what requests carry besides the conversation, recorded and told.
+
+    ``tools`` are those on offer now; a skill that is on narrows them.
+    """
     info = models.info
     speech = Speech("", tuple(tools), models.thinking)
     prompt = prompts.assemble(
         [tool.name for tool in tools],
+        skill=skill,
         model=info.id,
         thinking=models.thinking or "",
         budget=prompt_budget(info.context_window, tool_tokens(tools), shares=speech.shares),
