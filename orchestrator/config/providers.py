@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from orchestrator.config.dialect import DialectSettings
 from orchestrator.schema.thinking import ThinkingLevel
 
 ApiKind = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
@@ -55,6 +56,8 @@ class ModelSettings(_Strict):
     """It sees pictures; where it does not, it is told that there was one."""
     tier: Literal["prompt", "json", "native", "grammar"] | None = None
     """The firmest way in which its server holds an answer to a form."""
+    dialect: DialectSettings | None = None
+    """Chat Completions only: where the model's server differs from what the table says."""
 
     @field_validator("thinking", mode="before")
     @classmethod
@@ -83,6 +86,8 @@ class ProviderSettings(_Strict):
     cache: Literal["none", "short", "long"] | None = None
     """How long the provider keeps the beginning of a prompt: not at all, minutes, or an hour and
     more. None is ``short``."""
+    dialect: DialectSettings | None = None
+    """Chat Completions only: where the server differs from what the table says."""
     models: dict[str, ModelSettings] = {}
 
     @field_validator("base_url")

@@ -9,6 +9,8 @@ from collections.abc import Collection
 from orchestrator.schema.ids import CallId
 
 PORTABLE = re.compile(r"[A-Za-z0-9_-]+")
+NINE = re.compile(r"[A-Za-z0-9]{9}")
+"""What Mistral takes, and nothing else."""
 MAX_LENGTH = 40
 """Chat Completions takes 40 characters, Responses 64; Anthropic names no limit but the alphabet."""
 
@@ -19,6 +21,19 @@ def portable_id(call: CallId) -> CallId:
         return call
     digest = hashlib.sha256(call.encode("utf-8", "surrogatepass")).hexdigest()
     return CallId(f"call_{digest[:32]}")
+
+
+def nine_id(call: CallId, taken: Collection[CallId]) -> CallId:
+    """Return an id of exactly nine letters and digits that is not taken; the same for the same."""
+    if NINE.fullmatch(call) and call not in taken:
+        return call
+    number = 0
+    while True:
+        data = f"{number}:{call}".encode("utf-8", "surrogatepass")
+        found = CallId(hashlib.sha256(data).hexdigest()[:9])
+        if found not in taken:
+            return found
+        number += 1
 
 
 def unused_id(wanted: CallId, taken: Collection[CallId]) -> CallId:

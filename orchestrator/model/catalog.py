@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from orchestrator.config.providers import ApiKind, ModelSettings, ProviderSettings
 from orchestrator.errors import ConfigError
 from orchestrator.model.client import ModelInfo, Tier
+from orchestrator.model.dialect import Dialect, dialect_of
 from orchestrator.model.model_table import info_of, row_of
 
 IDLE_S = 120.0
@@ -34,8 +35,6 @@ class Provider:
     output: int = 8_192
     idle_timeout_s: float = IDLE_S
     reasoning: bool = False
-    max_tokens_field: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
-    """Chat Completions only: OpenAI renamed the field, its imitators kept the old name."""
     table: str | None = None
     """The section of ``models.toml``."""
     tier: Tier = "prompt"
@@ -72,7 +71,6 @@ PROVIDERS: Mapping[str, Provider] = {
         base_url_variable="OPENAI_BASE_URL",
         output=16_384,
         idle_timeout_s=SLOW_IDLE_S,
-        max_tokens_field="max_completion_tokens",
         table="openai",
         tier="native",
     ),
@@ -118,7 +116,8 @@ class Target:
     headers: Mapping[str, str] = field(default_factory=dict)
     idle_timeout_s: float = IDLE_S
     reasoning: bool = False
-    max_tokens_field: Literal["max_completion_tokens", "max_tokens"] = "max_tokens"
+    dialect: Dialect = field(default_factory=Dialect)
+    """Chat Completions only."""
     thinking_by: Literal["effort", "budget"] = "effort"
     """Whether a level of thinking is told as a word or as a number of tokens."""
     cache: Literal["none", "short", "long"] = "short"
@@ -164,7 +163,7 @@ def resolve(
         headers=settings.headers,
         idle_timeout_s=settings.idle_timeout_s or known.idle_timeout_s,
         reasoning=reasons if wanted.reasoning is None else wanted.reasoning,
-        max_tokens_field=known.max_tokens_field,
+        dialect=dialect_of(provider, known.base_url, settings.dialect, wanted.dialect),
         thinking_by=wanted.thinking_by or row.get("by", "effort"),
         cache=cache,
         cache_options=row.get("cache") == "options",
@@ -191,7 +190,6 @@ def _provider(name: str, settings: ProviderSettings, environ: Mapping[str, str])
         output=known.output,
         idle_timeout_s=known.idle_timeout_s,
         reasoning=known.reasoning,
-        max_tokens_field=known.max_tokens_field,
         table=known.table,
         tier=known.tier,
     )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.model.catalog import Target
 from orchestrator.model.client import ModelInfo, OnDelta, Prompt
 from orchestrator.model.openai_chat_request import request_body
 from orchestrator.model.openai_chat_stream import ChatFold
+from orchestrator.model.openai_chat_thinking import OWN_FIELDS
 from orchestrator.model.sdk_failure import Translator
 from orchestrator.model.streaming import pour
 from orchestrator.schema.message import AssistantMessage
+
+
+def sdk_fields(body: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the fields that the SDK knows, and those that only some servers do."""
+    own = {name: value for name, value in body.items() if name in OWN_FIELDS}
+    return {name: value for name, value in body.items() if name not in own}, own
 
 
 class OpenAIChat:
@@ -29,9 +37,11 @@ class OpenAIChat:
 
     async def complete(self, prompt: Prompt, *, on_delta: OnDelta) -> AssistantMessage:
         """Return the whole message after streaming it; never a half one."""
-        body = request_body(prompt, self._target)
-        fold = ChatFold(self.info)
+        known, own = sdk_fields(request_body(prompt, self._target))
+        fold = ChatFold(self.info, self._target.dialect)
         with self._failures.translating():
-            stream = await self._client.chat.completions.create(**body, stream=True)
+            stream = await self._client.chat.completions.create(
+                **known, extra_body=own, stream=True
+            )
             await pour(stream, fold, on_delta)
         return fold.finish(prompt.messages)

@@ -7,6 +7,7 @@ from typing import Any
 
 from orchestrator.model.answer import assemble
 from orchestrator.model.client import Delta, ModelInfo
+from orchestrator.model.dialect import Dialect
 from orchestrator.model.errors import Failure, broken_stream, model_error
 from orchestrator.model.openai_chat_calls import CallFold
 from orchestrator.model.openai_chat_request import REASONING_FIELDS
@@ -22,15 +23,27 @@ _STOPS: Mapping[str, StopReason] = {
     "length": "max_tokens",
     "model_length": "max_tokens",
     "content_filter": "refusal",
+    "sensitive": "refusal",
 }
+
+
+_FAILED: Mapping[str, Failure] = {
+    "error": Failure(200, message="finish_reason error: the answer broke off"),
+    "insufficient_system_resource": Failure(
+        503, message="finish_reason insufficient_system_resource"
+    ),
+    "network_error": Failure(None, message="finish_reason network_error"),
+}
+"""Ends that are none: the answer is a part, and asked for again."""
 
 
 class ChatFold:
     """Takes chunks in order; ``finish`` gives the message, or says that it never ended."""
 
-    def __init__(self, info: ModelInfo) -> None:
+    def __init__(self, info: ModelInfo, dialect: Dialect | None = None) -> None:
         """Begin an answer of a model."""
         self._info = info
+        self._dialect = dialect or Dialect()
         self._text = ""
         self._thoughts = ""
         self._thought_field = ""
@@ -59,6 +72,8 @@ class ChatFold:
                 yield Delta("thinking", thought)
         for name in ("content", "refusal"):
             text = delta.get(name)
+            if isinstance(text, list):
+                yield from self._parts(text)
             if isinstance(text, str) and text:
                 self._refused = self._refused or name == "refusal"
                 self._text += text
@@ -66,14 +81,40 @@ class ChatFold:
         for entry in delta.get("tool_calls") or ():
             self._calls.take(entry)
 
-    def finish(self, before: Iterable[Message]) -> AssistantMessage:
-        """Return the whole message; raises ModelError where the stream ended before it."""
+    def _parts(self, parts: Iterable[Any]) -> Iterator[Delta]:
+        """Take content that comes in parts, thoughts among them."""
+        for part in parts:
+            if not isinstance(part, Mapping):
+                continue
+            thought = part.get("thinking")
+            if isinstance(thought, list):
+                thought = "".join(
+                    str(p.get("text") or "") for p in thought if isinstance(p, Mapping)
+                )
+            if isinstance(thought, str) and thought:
+                self._thoughts += thought
+                yield Delta("thinking", thought)
+            if isinstance(text := part.get("text"), str) and text:
+                self._text += text
+                yield Delta("text", text)
+
+    def _ended(self) -> StopReason:
+        """Return how the answer ended; raises ModelError where it did not end whole."""
         if self._stop is None:
+            if self._dialect.finish_optional and (self._text or self._calls.pieces):
+                return "tool_use" if self._calls.pieces else "end_turn"
             raise broken_stream(self._info.id, "the stream ended before its finish_reason")
+        if self._stop in _FAILED:
+            raise model_error(self._info.id, _FAILED[self._stop])
         stop = _STOPS.get(self._stop)
         if stop is None:
             why = f"unknown finish_reason {self._stop!r}"
             raise model_error(self._info.id, Failure(200, message=why))
+        return stop
+
+    def finish(self, before: Iterable[Message]) -> AssistantMessage:
+        """Return the whole message; raises ModelError where the stream ended before it."""
+        stop = self._ended()
         pieces: list[Any] = [Text(self._text), *self._calls.pieces]
         if self._thoughts:
             thinking = Thinking(self._thoughts, self._info.provider, self._thought_field)

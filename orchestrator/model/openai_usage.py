@@ -15,7 +15,12 @@ def usage_from(data: Mapping[str, Any] | None, *, side: tuple[str, str]) -> Usag
     inward, outward = side
     details = data.get(f"{inward}_details")
     details = details if isinstance(details, Mapping) else {}
-    read = _count(details, "cached_tokens")
+    # DeepSeek and Moonshot report them beside the sum, under names of their own.
+    read = max(
+        _count(details, "cached_tokens"),
+        _count(data, "prompt_cache_hit_tokens"),
+        _count(data, "cached_tokens"),
+    )
     written = _count(details, "cache_write_tokens")
     whole = _count(data, inward)
     return Usage(max(whole - read - written, 0), _count(data, outward), read, written)

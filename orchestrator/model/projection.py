@@ -30,6 +30,13 @@ from orchestrator.schema.message import (
 NO_RESULT = "no result was recorded: the call was interrupted and may have run in part"
 NO_OUTPUT = "(no output)"
 NO_TEXT = "(empty message)"
+MOST_PICTURES = 20
+"""In one request: with more, Anthropic takes only small ones, and others none at all."""
+PICTURES_AT_ONCE = 10
+"""So many are left out together, so that not every new one changes the request's beginning."""
+UNSEEN = "[a picture, which this model cannot see]"
+LEFT_OUT = "[a picture, left out: a failed call can show none]"
+OLD = "[an older picture, left out of this request]"
 MAX_DEPTH = 64
 """Arguments nested deeper than this overflow the stack of one server or client or another."""
 
@@ -45,6 +52,7 @@ class _Waiting:
 
 def project(messages: Sequence[Message], info: ModelInfo) -> tuple[Message, ...]:
     """Return the conversation mended for a request to the model ``info``."""
+    messages = fewer_pictures(messages, info)
     waiting: defaultdict[CallId, list[_Waiting]] = defaultdict(list)
     for position, message in enumerate(messages):
         if isinstance(message, ToolMessage):
@@ -58,6 +66,55 @@ def project(messages: Sequence[Message], info: ModelInfo) -> tuple[Message, ...]
         elif isinstance(message, AssistantMessage):
             out.extend(_turn(position, message, waiting, taken=taken, info=info))
     return tuple(out)
+
+
+def fewer_pictures(messages: Sequence[Message], info: ModelInfo) -> Sequence[Message]:
+    """Return the messages with a word in the place of pictures that the model is not sent."""
+    count = sum(_pictures(message) for message in messages)
+    if not count:
+        return messages
+    excess = count - MOST_PICTURES
+    left_out = (
+        count if not info.images else max(0, -(-excess // PICTURES_AT_ONCE)) * PICTURES_AT_ONCE
+    )
+    word = OLD if info.images else UNSEEN
+    found: list[Message] = []
+    for message in messages:
+        here = _pictures(message)
+        drop = min(here, left_out)
+        left_out -= drop
+        found.append(_without_pictures(message, drop, word) if drop else message)
+    return found
+
+
+def _pictures(message: Message) -> int:
+    if isinstance(message, UserMessage):
+        return sum(isinstance(part, Image) for part in message.content)
+    if isinstance(message, ToolMessage):
+        return sum(len(result.images) for result in message.results)
+    return 0
+
+
+def _without_pictures(message: Message, drop: int, word: str) -> Message:
+    """Return the message with a word in the place of its first ``drop`` pictures."""
+    if isinstance(message, UserMessage):
+        parts: list[Text | Image] = []
+        for part in message.content:
+            if isinstance(part, Image) and drop > 0:
+                drop -= 1
+                parts.append(Text(word))
+            else:
+                parts.append(part)
+        return UserMessage(tuple(parts))
+    if not isinstance(message, ToolMessage):
+        return message
+    results: list[ToolResult] = []
+    for result in message.results:
+        gone = min(len(result.images), drop)
+        drop -= gone
+        told = "\n".join([result.output, *([word] * gone)]).lstrip("\n")
+        results.append(replace(result, output=told, images=result.images[gone:]))
+    return ToolMessage(tuple(results))
 
 
 def _user(message: UserMessage) -> UserMessage:
@@ -93,7 +150,10 @@ def _turn(
             )
             found = _claim(position, waiting.get(part.id, ()))
             results.append(_result(found, fresh, part.name))
-    if all(isinstance(part, Thinking) for part in parts):
+    while parts and isinstance(parts[-1], Thinking):
+        # A thought that led to nothing any more: providers refuse one that nothing follows.
+        parts.pop()
+    if not parts:
         return []
     turn = replace(message, content=tuple(parts))
     return [turn, ToolMessage(tuple(results))] if results else [turn]
@@ -102,7 +162,7 @@ def _turn(
 def _goes_back(part: Thinking, message: AssistantMessage, info: ModelInfo) -> bool:
     """Thoughts go back only to the model that had them, and only with its signature."""
     same_model = message.model in {"", info.id}
-    return part.signature is not None and part.provider == info.provider and same_model
+    return bool(part.signature) and part.provider == info.provider and same_model
 
 
 def _claim(position: int, waiting: Sequence[_Waiting]) -> ToolResult | None:
@@ -117,6 +177,9 @@ def _claim(position: int, waiting: Sequence[_Waiting]) -> ToolResult | None:
 def _result(found: ToolResult | None, call: CallId, name: str) -> ToolResult:
     if found is None:
         return ToolResult(call, name, NO_RESULT, is_error=True)
+    if found.is_error and found.images:
+        # Anthropic takes no picture in an error.
+        found = replace(found, output=f"{found.output}\n{LEFT_OUT}".lstrip("\n"), images=())
     output = valid(found.output) if found.output.strip() or found.images else NO_OUTPUT
     return replace(found, call=call, output=output)
 

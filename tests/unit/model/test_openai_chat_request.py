@@ -1,6 +1,8 @@
 from typing import Any
 
+from orchestrator.config.dialect import MaxTokensField
 from orchestrator.model.client import Prompt
+from orchestrator.model.dialect import Dialect
 from orchestrator.model.openai_chat_request import request_body
 from orchestrator.schema.message import Image, Message, Text, Thinking, ToolMessage
 from tests.support.model_contract import BASH, target_of
@@ -9,8 +11,8 @@ from tests.support.model_history import PIXEL, asked, call, result, said
 PICTURE = Image("image/png", PIXEL)
 
 
-def body(*messages: Message, field: str = "max_tokens", **more: Any) -> dict[str, Any]:
-    target = target_of("openai-chat", "http://127.0.0.1:1", max_tokens_field=field)
+def body(*messages: Message, field: MaxTokensField = "max_tokens", **more: Any) -> dict[str, Any]:
+    target = target_of("openai-chat", "http://127.0.0.1:1", dialect=Dialect(max_tokens_field=field))
     tools = more.pop("tools", (BASH,))
     return request_body(Prompt(more.pop("system", "s"), messages, tools, **more), target)
 
