@@ -98,7 +98,7 @@ def target(api, *, sees=True, **more):
 @given(HISTORIES, st.booleans())
 def test_messages_takes_any_history(history, sees):
     found = target("anthropic", sees=sees)
-    body = messages_body(prompt(history), found.info)
+    body = messages_body(prompt(history), found)
 
     assert messages_faults(body) == []
     assert sees or "image" not in _kinds(body)

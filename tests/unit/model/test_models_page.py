@@ -31,7 +31,7 @@ def test_script_on_the_page_is_a_script() -> None:
 def test_settings_on_the_page_are_settings() -> None:
     """They can be copied as they stand."""
     texts = [block for block in BLOCKS if block.startswith("providers:")]
-    assert len(texts) == 2
+    assert len(texts) == 3
     for text in texts:
         for settings in yaml.safe_load(text)["providers"].values():
             ProviderSettings.model_validate(settings)
