@@ -22,6 +22,7 @@ from orchestrator.cli.sessions_chosen import (
     view_of,
 )
 from orchestrator.cli.sessions_copy import clone, fork, label
+from orchestrator.cli.sessions_export import export
 from orchestrator.cli.sessions_search import search
 from orchestrator.cli.sessions_stats import stats
 from orchestrator.cli.sessions_tidy import prune, rm
@@ -36,6 +37,7 @@ app.command()(clone)
 app.command()(label)
 app.command()(search)
 app.command()(stats)
+app.command()(export)
 app.command()(prune)
 app.command()(rm)
 
