@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "rewind": ("orchestrator.cli.rewind:rewind", "Go back to an earlier turn of a session."),
     "sessions": ("orchestrator.cli.sessions:app", "Show, copy, find, count and tidy sessions."),
     "policy": ("orchestrator.cli.policy:app", "Check, show, explain and test policies."),
+    "prompt": ("orchestrator.cli.prompt:app", "Show the system prompt and prompt templates."),
     "keys": ("orchestrator.cli.keys:app", "Keep provider keys."),
     "audit": ("orchestrator.cli.audit:app", "Show and verify audit chains."),
     "image": ("orchestrator.cli.image:app", "Build and list sandbox images."),

@@ -16,6 +16,7 @@ import typer
 
 from orchestrator.cli.review import review_end
 from orchestrator.cli.run_io import RunIo, open_io
+from orchestrator.cli.saying import expanded
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.config.settings import Settings, load_settings
 from orchestrator.errors import ConfigError, UsageError
@@ -69,7 +70,9 @@ AddDirs = Annotated[
 
 
 def run(
-    prompt: Annotated[str | None, typer.Argument(help="What to do; - reads it from stdin.")] = None,
+    prompt: Annotated[
+        str | None, typer.Argument(help="What to do, or /NAME of a template; - reads stdin.")
+    ] = None,
     cd: Annotated[Path, typer.Option("--cd", "-C", help="Directory to work on.")] = Path(),
     model: Annotated[
         str | None,
@@ -141,9 +144,11 @@ def run(
         check_writable(output_last_message, flag="--output-last-message")
     paths = paths_from(os.environ, Path.home())
     settings = load_settings(paths.config / "config.yaml", os.environ)
+    directory = chosen_directory(cd)
+    said = read_prompt(prompt, resuming=bool(resume or resume_latest))
     options = RunOptions(
-        prompt=read_prompt(prompt, resuming=bool(resume or resume_latest)),
-        directory=chosen_directory(cd),
+        prompt=said if prompt == "-" else expanded(said, directory, paths),
+        directory=directory,
         model=model or "",
         small_model=settings.small_model,
         fallback=settings.fallback,

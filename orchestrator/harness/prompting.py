@@ -23,16 +23,17 @@ from orchestrator.harness.egress.way import lets_out
 from orchestrator.harness.governed import Governed
 from orchestrator.harness.models.models import Models
 from orchestrator.harness.options import RunOptions, WorkspaceMode
-from orchestrator.harness.project_file import FOLDER, project_roots
+from orchestrator.harness.project_file import project_roots
+from orchestrator.harness.project_texts import PROMPTS, ProjectTexts
 from orchestrator.harness.trust import TrustStore
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.evaluate import evaluate
 from orchestrator.prompts.assemble import Assembled, approximate_tokens, assemble
-from orchestrator.prompts.beneath import names_beneath, read_in
 from orchestrator.prompts.build import PromptFacts, PromptSources, prompt_parts
 from orchestrator.prompts.discover import Found, find_files
 from orchestrator.prompts.layer import SkillParts
-from orchestrator.prompts.tree import MAX_BYTES, Texts, shipped_texts, with_projects, with_users
+from orchestrator.prompts.library import Library, library_of, shipped_shelf, user_shelf
+from orchestrator.prompts.tree import shipped_texts, with_users
 from orchestrator.schema.event import Observer
 from orchestrator.schema.head_event import PromptAssembled
 from orchestrator.schema.message import ToolDefinition
@@ -41,7 +42,6 @@ from orchestrator.schema.shares import Shares
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.sessions.store import SessionStore
 
-PROMPTS = "prompts"
 RESERVE = 16_384
 """Tokens below the window at which a conversation is compacted; a quarter of a small window."""
 KEPT = 20_000
@@ -56,6 +56,8 @@ class Prompts:
     bare: PromptSources
     """Without what the project says."""
     settings: PromptSettings
+    library: Library
+    """Templates, those of summaries among them."""
     way_out: bool
     date: str
     notes: tuple[str, ...] = ()
@@ -112,15 +114,17 @@ def read_prompts(
     """
     own = with_users(shipped_texts(), paths.config / PROMPTS)
     roots = tuple(project_roots(options.directory))
-    texts = _projects_texts(own, roots, TrustStore(paths))
+    project = ProjectTexts(options.directory, TrustStore(paths))
+    texts = project.over(own)
     found = _files(roots, settings, paths, policy=policy)
     return Prompts(
         PromptSources(texts, found.files, found.nested),
         PromptSources(own),
         settings,
+        library_of([shipped_shelf(), *project.shelves(), user_shelf(paths.config / PROMPTS)]),
         lets_out(policy),
         datetime.now(UTC).date().isoformat(),
-        (*texts.notes, *found.notes),
+        (*texts.notes, *project.notes, *found.notes),
     )
 
 
@@ -206,30 +210,3 @@ def _files(
         return evaluate(policy, request, tool="read").effect == "allow"
 
     return find_files(roots, may_read=may_read)
-
-
-def _projects_texts(texts: Texts, roots: Sequence[Path], trust: TrustStore) -> Texts:
-    """Return the texts with those of the nearest trusted project that has some."""
-    notes: list[str] = []
-    for root in roots:
-        folder, steps = f"{root}/{FOLDER}/{PROMPTS}", (FOLDER, PROMPTS)
-        try:
-            names = [name for name in names_beneath(root, steps) if name.endswith(".md")]
-            if names and not trust.vouched(root):
-                notes.append(
-                    f"{folder}: left out: nobody vouches for {root} (glovebox trust --vouch)"
-                )
-                continue
-            files = {name: read_in(root, steps, name, limit=MAX_BYTES) for name in names}
-        except OSError as err:
-            notes.append(f"{folder}: left out: {err.strerror}")
-            continue
-        large = [name for name, data in files.items() if len(data) > MAX_BYTES]
-        notes += [f"{folder}/{name}: left out: more than {MAX_BYTES} bytes" for name in large]
-        fit = {
-            name: data.decode("utf-8-sig", "replace")
-            for name, data in files.items()
-            if name not in large
-        }
-        texts = with_projects(texts, fit, folder=folder)
-    return Texts(texts.by_name, (*texts.notes, *notes))

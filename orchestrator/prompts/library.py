@@ -16,7 +16,7 @@ from orchestrator.prompts.template import Template, Tier, parse_template
 from orchestrator.prompts.tree import MAX_BYTES, SHIPPED
 
 TEMPLATES = Path(__file__).parent / "templates"
-FOLDER = "templates"
+TEMPLATES_FOLDER = "templates"
 PARTIALS = "partials"
 _BESIDE: dict[Tier, tuple[Tier, ...]] = {
     "user": ("user", "shipped"),
@@ -84,7 +84,7 @@ class Library:
         ).strip()
 
 
-def library_of(shelves: Iterable[Shelf]) -> Library:
+def library_of(shelves: Iterable[Shelf], *, notes: Iterable[str] = ()) -> Library:
     """Return the library of these shelves, the ones that stand before others last.
 
     A project's template cannot take the name of one that the program uses itself.
@@ -92,20 +92,20 @@ def library_of(shelves: Iterable[Shelf]) -> Library:
     templates: dict[str, Template] = {}
     partials: dict[tuple[Tier, str], str] = {}
     faults: dict[str, str] = {}
-    notes: list[str] = []
+    told = list(notes)
     for shelf in shelves:
         partials |= {(shelf.tier, name): text for name, text in shelf.partials.items()}
         for name, text in shelf.templates.items():
             source = SHIPPED if shelf.tier == "shipped" else f"{shelf.place}/{name}.md"
             if shelf.tier == "project" and name in templates and templates[name].head.internal:
-                notes.append(f"{source}: a project cannot replace this; left out")
+                told.append(f"{source}: a project cannot replace this; left out")
                 continue
             try:
                 templates[name] = parse_template(name, text, source=source, tier=shelf.tier)
                 faults.pop(name, None)
             except PromptError as err:
                 faults[name] = err.message
-    return Library(templates, partials, faults, tuple(notes))
+    return Library(templates, partials, faults, tuple(told))
 
 
 def shipped_shelf() -> Shelf:
@@ -115,7 +115,7 @@ def shipped_shelf() -> Shelf:
 
 def user_shelf(prompts: Path) -> Shelf:
     """Return the one in a user's folder of prompts; PromptError for a file that cannot be read."""
-    return _shelf(prompts / FOLDER, "user")
+    return _shelf(prompts / TEMPLATES_FOLDER, "user")
 
 
 def _shelf(folder: Path, tier: Tier) -> Shelf:

@@ -68,3 +68,15 @@ def test_a_link_out_of_the_project_reaches_no_provider(world, corp):
     assert ended.code == 0, ended.err
     assert "s3cret-of-the-host" not in json.dumps([request.body for request in corp.asked])
     assert "leads out of its folder" in ended.err
+
+
+def test_run_calls_a_template_and_the_session_keeps_its_text(world):
+    """What comes by a pipe calls none: it may be somebody else's words."""
+    ended = world.run("run", "/plan a rename", "-m", world.script({"text": "planned"}))
+    piped = world.run("run", "-", "-m", world.script({"text": "planned"}), stdin="/plan a removal")
+    told = "".join(path.read_text() for path in world.state.glob("sessions/*/*.jsonl"))
+
+    assert (ended.code, piped.code) == (0, 0), ended.err + piped.err
+    assert "Plan this, and change nothing yet: a rename" in told
+    assert "/plan a removal" in told
+    assert "yet: a removal" not in told

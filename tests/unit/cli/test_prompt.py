@@ -1,0 +1,97 @@
+"""``glovebox prompt`` as a person runs it."""
+
+import json
+
+
+def give(root, name, text):
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_show_prints_what_a_session_here_would_begin_with(world):
+    """The project's words framed, the user's own, and where each is from."""
+    give(world.project, "AGENTS.md", "Use tabs.\x1b[31m")
+    give(world.root / "config", "prompts/preferences.md", "Answer in French.")
+    text = world.run("prompt", "show")
+    data = json.loads(world.run("prompt", "show", "--json").out)
+    rows = world.run("prompt", "show", "--layers").out.splitlines()
+
+    assert text.code == 0, text.err
+    assert "Use tabs." in text.out
+    assert "\x1b" not in text.out
+    assert "Answer in French." in text.out
+    assert data["text"] == text.out.removesuffix("\n")
+    assert sum(data["layers"].values()) <= data["tokens"] + len(data["parts"])
+    sources = {part["name"]: part["source"] for part in data["parts"]}
+    assert sources["AGENTS.md"] == str(world.project / "AGENTS.md")
+    assert sources["safety"] == "shipped"
+    assert [row.split()[0] for row in rows] == [
+        "identity",
+        "identity",
+        "context",
+        "context",
+        "context",
+        "tools",
+        "output",
+        "context",
+        "total",
+    ]
+
+
+def test_show_says_what_a_budget_leaves_out_and_what_was_not_read(world):
+    """Nothing is left out in silence."""
+    give(world.project, ".glovebox/prompts/output.md", "Haiku.")
+    shown = world.run("prompt", "show", "--layers", "--budget", "1")
+
+    assert "left out to fit: output:output" in shown.out
+    assert "glovebox trust --vouch" in shown.err
+    world.run("trust", "--vouch", ".")
+    assert "Haiku." in world.run("prompt", "show").out
+
+
+def test_show_follows_tools_and_policy(world):
+    """As a session would."""
+    assert "bash" not in world.run("prompt", "show", "--tools", "read").out
+    assert "HTTP 403" in world.run("prompt", "show", "--policy", "open-egress").out
+
+
+def test_templates_are_listed_with_usage_and_source(world):
+    """What can be called, and whose it is."""
+    give(
+        world.root / "config",
+        "prompts/templates/greet.md",
+        "---\ndescription: Greet.\narguments: {who: {}}\n---\nHi {{ who }}",
+    )
+    give(world.root / "config", "prompts/templates/bad.md", "---\nx")
+    listed = world.run("prompt", "templates")
+    rows = json.loads(world.run("prompt", "templates", "--json").out)
+    names = [row["name"] for row in rows]
+
+    assert listed.code == 0, listed.err
+    assert "/greet WHO" in listed.out
+    assert "bad.md:1: " in listed.err
+    assert "greet" in names
+    assert "compact-summary" not in names
+    assert names == sorted(names)
+
+
+def test_expand_prints_what_the_model_would_be_told(world):
+    """Before it is told."""
+    made = world.run("prompt", "expand", "/fix make test")
+    wrong = world.run("prompt", "expand", "/fix")
+
+    assert "    make test\n" in made.out
+    assert world.run("prompt", "expand", "//fix it").out == "/fix it\n"
+    assert wrong.code == 1
+    assert "usage: /fix COMMAND" in wrong.err
+
+
+def test_a_users_text_with_an_unknown_variable_is_an_error(world):
+    """With the file and what there is."""
+    give(world.root / "config", "prompts/output.md", "{{ modle }}")
+    shown = world.run("prompt", "show")
+
+    assert shown.code == 1
+    assert "output.md: 'modle' is undefined" in shown.err
+    assert "model" in shown.err
