@@ -27,6 +27,8 @@ class CallPieces:
     id: str = ""
     name: str = ""
     arguments: str = ""
+    signature: str | None = None
+    """Its provider's opaque mark (Gemini)."""
 
 
 Piece = Text | Thinking | CallPieces
@@ -50,7 +52,7 @@ def assemble(
             fresh = unused_id(CallId(piece.id), taken)
             taken.add(fresh)
             parsed = parse_arguments(piece.arguments)
-            parts.append(ToolCall(fresh, piece.name, piece.arguments, parsed))
+            parts.append(ToolCall(fresh, piece.name, piece.arguments, parsed, piece.signature))
         elif isinstance(piece, Thinking) or piece.text:
             parts.append(piece)
     calls = any(isinstance(part, ToolCall) for part in parts)

@@ -125,9 +125,9 @@ def _by_status(status: int | None) -> ModelFailure:
     return "server" if status >= 500 or status < 300 else "bad_request"
 
 
-def model_error(model: str, failure: Failure) -> ModelError:
-    """Return the error to raise for a failure of ``model``."""
-    kind = classify(failure)
+def model_error(model: str, failure: Failure, *, kind: ModelFailure | None = None) -> ModelError:
+    """Return the error to raise for a failure of ``model``; its words tell the kind if None."""
+    kind = kind or classify(failure)
     status = f" {failure.status}" if failure.status else ""
     word = failure.message.strip() or failure.code or failure.type or "no reason given"
     wait = f" (asks to wait {failure.retry_after_s:.0f} s)" if failure.retry_after_s else ""

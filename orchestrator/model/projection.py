@@ -137,17 +137,18 @@ def _turn(
     """Return the turn and the results of its calls; a turn of thoughts alone is left out."""
     parts: list[Text | Thinking | ToolCall] = []
     results: list[ToolResult] = []
+    own = _same_model(message, info)
     for part in message.content:
         if isinstance(part, Text) and part.text.strip():
-            parts.append(Text(valid(part.text)))
+            parts.append(Text(valid(part.text), part.signature if own else None))
         elif isinstance(part, Thinking) and _goes_back(part, message, info):
             parts.append(replace(part, text=valid(part.text)))
         elif isinstance(part, ToolCall):
             fresh = unused_id(portable_id(part.id) if part.id else part.id, taken)
             taken.add(fresh)
-            parts.append(
-                ToolCall(fresh, valid(part.name), valid(part.raw_arguments), part.arguments)
-            )
+            name, raw = valid(part.name), valid(part.raw_arguments)
+            mark = part.signature if own else None
+            parts.append(ToolCall(fresh, name, raw, part.arguments, mark))
             found = _claim(position, waiting.get(part.id, ()))
             results.append(_result(found, fresh, part.name))
     while parts and isinstance(parts[-1], Thinking):
@@ -161,8 +162,12 @@ def _turn(
 
 def _goes_back(part: Thinking, message: AssistantMessage, info: ModelInfo) -> bool:
     """Thoughts go back only to the model that had them, and only with its signature."""
-    same_model = message.model in {"", info.id}
-    return bool(part.signature) and part.provider == info.provider and same_model
+    signed = bool(part.signature) and part.provider == info.provider
+    return signed and _same_model(message, info)
+
+
+def _same_model(message: AssistantMessage, info: ModelInfo) -> bool:
+    return message.model in {"", info.id}
 
 
 def _claim(position: int, waiting: Sequence[_Waiting]) -> ToolResult | None:

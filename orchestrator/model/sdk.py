@@ -7,19 +7,21 @@ address are always explicit, and every header leaves through one list. Retries a
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from types import ModuleType
 from typing import Any
 
 import httpx2
 
 from orchestrator.credentials.secret import Secret
-from orchestrator.errors import ConfigError
 from orchestrator.model.anthropic_messages import AnthropicMessages
 from orchestrator.model.catalog import Target, is_loopback
 from orchestrator.model.client import ModelClient
+from orchestrator.model.gemini_failure import GeminiTranslator
 from orchestrator.model.gemini_key import count_models
+from orchestrator.model.gemini_messages import GeminiMessages
 from orchestrator.model.key_answer import listed
 from orchestrator.model.openai_chat import OpenAIChat
 from orchestrator.model.openai_responses import OpenAIResponses
@@ -41,10 +43,11 @@ _OWN_HEADERS = frozenset(
         "openai-beta",
         "transfer-encoding",
         "user-agent",
+        "x-goog-api-client",
     }
 )
 _OWN_PREFIXES = ("x-stainless-", "anthropic-")
-_KEY_HEADERS = ("authorization", "x-api-key")
+_KEY_HEADERS = ("authorization", "x-api-key", "x-goog-api-key")
 
 
 def header_filter(target: Target, key: Secret | None) -> Callable[[Any], Awaitable[None]]:
@@ -68,11 +71,6 @@ def header_filter(target: Target, key: Secret | None) -> Callable[[Any], Awaitab
 @asynccontextmanager
 async def open_sdk(target: Target, key: Secret | None) -> AsyncIterator[tuple[ModuleType, Any]]:
     """Give the SDK's module and an open client of it for a target."""
-    if target.api == "gemini":
-        raise ConfigError(
-            f"{target.info.id}: the Gemini API serves programs in the box, not the loop",
-            hint="providers with another API: anthropic, openai-chat, openai-responses",
-        )
     module, make = _anthropic() if target.api == "anthropic" else _openai()
     http = module.DefaultAsyncHttpxClient(
         follow_redirects=False,
@@ -100,6 +98,47 @@ def _loopback_options(target: Target) -> dict[str, Any]:
     return {"trust_env": False, "limits": httpx2.Limits(max_keepalive_connections=0)}
 
 
+@asynccontextmanager
+async def open_gemini(target: Target, key: Secret | None) -> AsyncIterator[tuple[ModuleType, Any]]:
+    """Give the SDK's module of exceptions and the asynchronous part of an open client of it."""
+    from google import genai  # noqa: PLC0415 - a third of a second that only its users pay
+    from google.genai import errors  # noqa: PLC0415 - the same
+    from google.genai.client import DebugConfig  # noqa: PLC0415 - the same
+    from google.genai.types import HttpOptions  # noqa: PLC0415 - the same
+
+    # A word of the API that is newer than the SDK is told by the fold, not on the terminal.
+    warnings.filterwarnings("ignore", r".* is not a valid ", module=r"google\.genai")
+    timeout = httpx2.Timeout(
+        target.idle_timeout_s, connect=CONNECT_S, write=WRITE_S, pool=CONNECT_S
+    )
+    keep_known = header_filter(target, key)
+
+    async def prepare(request: Any) -> None:
+        await keep_known(request)
+        # The SDK knows one limit for all, and would have none where none is told.
+        request.extensions["timeout"] = timeout.as_dict()
+
+    http = httpx2.AsyncClient(
+        follow_redirects=False,
+        event_hooks={"request": [prepare]},
+        **_loopback_options(target),
+    )
+    async with http:
+        client = genai.Client(
+            # All that it would else look for in the environment is told.
+            vertexai=False,
+            api_key=key.reveal() if key else NO_KEY,
+            debug_config=DebugConfig(client_mode="", replays_directory="", replay_id=""),
+            http_options=HttpOptions(
+                base_url=target.base_url.removesuffix("/v1beta"),
+                api_version="v1beta",
+                httpx_async_client=http,
+            ),
+        )
+        with closing(client):
+            yield errors, client.aio
+
+
 def _anthropic() -> tuple[ModuleType, Callable[..., Any]]:
     import anthropic  # noqa: PLC0415 - half a second that only its users pay
 
@@ -115,6 +154,10 @@ def _openai() -> tuple[ModuleType, Callable[..., Any]]:
 @asynccontextmanager
 async def open_adapter(target: Target, key: Secret | None) -> AsyncIterator[ModelClient]:
     """Open the adapter that speaks the target's API."""
+    if target.api == "gemini":
+        async with open_gemini(target, key) as (errors, client):
+            yield GeminiMessages(client, target, GeminiTranslator(errors, target.info.id, key))
+        return
     async with open_sdk(target, key) as (module, client):
         failures = Translator(module, target.info.id, key)
         if target.api == "anthropic":

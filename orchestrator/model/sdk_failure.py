@@ -53,13 +53,7 @@ class Translator:
     def _status(self, error: Any) -> ModelError:
         failure = self._failure(error.status_code, error)
         if 300 <= error.status_code < 400:
-            where = error.response.headers.get("location", "another address")
-            return ModelError(
-                f"{self._model}: bad_request {error.status_code}: the base URL redirects to {where}",
-                kind="bad_request",
-                status=error.status_code,
-                hint="redirects are not followed, as the key would follow too; set the final base_url",
-            )
+            return redirected(self._model, error.status_code, error.response.headers)
         return model_error(self._model, failure)
 
     def _failure(self, status: int, error: Any) -> Failure:
@@ -73,8 +67,23 @@ class Translator:
         return self._struck(str(error)) or type(error).__name__
 
     def _struck(self, text: str) -> str:
-        """Return the text without the key: some servers repeat it in their refusal."""
-        return text.replace(self._key.reveal(), "[key]") if self._key else text
+        return struck(text, self._key)
+
+
+def struck(text: str, key: Secret | None) -> str:
+    """Return the text without the key: some servers repeat it in their refusal."""
+    return text.replace(key.reveal(), "[key]") if key else text
+
+
+def redirected(model: str, status: int, headers: Mapping[str, str]) -> ModelError:
+    """Return the error for a base URL that sends its clients elsewhere."""
+    where = headers.get("location", "another address")
+    return ModelError(
+        f"{model}: bad_request {status}: the base URL redirects to {where}",
+        kind="bad_request",
+        status=status,
+        hint="redirects are not followed, as the key would follow too; set the final base_url",
+    )
 
 
 def _words(body: Any) -> tuple[str, str, str]:

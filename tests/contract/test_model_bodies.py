@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 from orchestrator.config.providers import ApiKind
-from orchestrator.model import anthropic_request, openai_chat_request, openai_responses_request
+from orchestrator.model import (
+    anthropic_request,
+    gemini_request,
+    openai_chat_request,
+    openai_responses_request,
+)
 from orchestrator.model.client import ModelInfo, OutputShape, Prompt
 from orchestrator.schema.message import Message
 from orchestrator.schema.thinking import THINKING_LEVELS, ThinkingLevel
@@ -17,7 +22,7 @@ from tests.support.model_history import asked, damaged_history
 
 INFO = ModelInfo("vendor", "model-1", 100_000, 4_096, thinking=THINKING_LEVELS)
 TOLD = ("cache", "cache_options", "thinking_by")
-APIS: tuple[ApiKind, ...] = ("anthropic", "openai-chat", "openai-responses")
+APIS: tuple[ApiKind, ...] = ("anthropic", "openai-chat", "openai-responses", "gemini")
 
 
 def body_of(api: ApiKind, messages: tuple[Message, ...], **more: Any) -> dict[str, Any]:
@@ -27,6 +32,8 @@ def body_of(api: ApiKind, messages: tuple[Message, ...], **more: Any) -> dict[st
     target = target_of(api, "http://127.0.0.1:1", info=INFO, reasoning=True, **told)
     if api == "anthropic":
         body = anthropic_request.request_body(prompt, target)
+    elif api == "gemini":
+        return gemini_request.request_body(prompt, target)
     elif api == "openai-chat":
         body = openai_chat_request.request_body(prompt, target)
     else:
@@ -89,8 +96,16 @@ def test_every_call_is_answered_once_right_after_its_turn(api: ApiKind) -> None:
 
 def _calls_and_answers(api: ApiKind, body: dict[str, Any]) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
-    for message in body.get("messages") or body["input"]:
-        if api == "anthropic":
+    for message in body.get("messages") or body.get("input") or body["contents"]:
+        if api == "gemini":
+            pairs += [
+                (
+                    part.get("function_call", {}).get("id", ""),
+                    part.get("function_response", {}).get("id", ""),
+                )
+                for part in message["parts"]
+            ]
+        elif api == "anthropic":
             pairs += [
                 (part.get("id", ""), part.get("tool_use_id", "")) for part in message["content"]
             ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from anthropic.types.message_create_params import MessageCreateParamsStreaming
+from google.genai.types import Content, GenerateContentConfig
 from jsonschema import Draft202012Validator
 from openai.types.chat.completion_create_params import CompletionCreateParamsStreaming
 from openai.types.responses.response_create_params import ResponseCreateParamsStreaming
@@ -45,11 +46,39 @@ def _adapter(api: str) -> TypeAdapter[Any]:
 
 def faults(api: str, body: Mapping[str, Any]) -> list[str]:
     """Return everything that is wrong with a body; unknown fields count as wrong."""
+    if api == "gemini":
+        return _gemini_faults(body)
     found = _sdk_faults(api, body)
     if api in COMPONENTS:
         errors = _validator(COMPONENTS[api]).iter_errors(body)
         found += [f"{error.json_path}: {error.message[:200]}" for error in errors]
     return found
+
+
+def _gemini_faults(body: Mapping[str, Any]) -> list[str]:
+    """Hold a call of the SDK against its types, and its contents against the API's rules."""
+    found = [f"{name}: unknown" for name in set(body) - {"model", "contents", "config"}]
+    try:
+        GenerateContentConfig.model_validate(body["config"])
+        turns = [Content.model_validate(content) for content in body["contents"]]
+    except ValidationError as error:
+        return found + [f"{item['loc']}: {item['msg']}" for item in error.errors()]
+    if not turns or turns[0].role != "user":
+        found.append("contents: must begin with the user")
+    waiting: list[str | None] = []
+    for turn in turns:
+        parts = turn.parts or []
+        if not parts:
+            found.append("parts: empty")
+        answers = [part.function_response for part in parts if part.function_response]
+        if waiting != [answer.name for answer in answers]:
+            found.append(f"calls {waiting} are not answered by the next turn")
+        waiting = [part.function_call.name for part in parts if part.function_call]
+        for part in parts:
+            kinds = (part.text, part.function_call, part.function_response, part.inline_data)
+            if sum(kind is not None for kind in kinds) != 1:
+                found.append(f"part: expected one kind of data, got {part!r}"[:200])
+    return found + [f"calls {waiting} are not answered"] * bool(waiting)
 
 
 def _sdk_faults(api: str, body: Mapping[str, Any]) -> list[str]:

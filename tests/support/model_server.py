@@ -233,13 +233,40 @@ def responses_reply(
     return Reply(events=tuple(events), **more)
 
 
+def gemini_reply(
+    *, text: str = "", calls: tuple[tuple[str, str, str], ...] = (), stop: str = "", **more: Any
+) -> Reply:
+    """Answer as Gemini, whose calls always come whole."""
+
+    def chunk(part: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
+        content = {"role": "model", "parts": [part]}
+        candidate = {"index": 0, "content": content} | ({"finishReason": finish} if finish else {})
+        return {"candidates": [candidate], "modelVersion": "m", "responseId": "r1"}
+
+    events = [chunk({"text": piece}) for piece in (text[:4], text[4:]) if piece]
+    for call_id, name, raw in calls:
+        call = {"name": name, "args": json.loads(raw)} | ({"id": call_id} if call_id else {})
+        events.append(chunk({"functionCall": call, "thoughtSignature": "c2ln"}))
+    usage = {
+        "promptTokenCount": 16,
+        "cachedContentTokenCount": 5,
+        "candidatesTokenCount": 4,
+        "thoughtsTokenCount": 3,
+        "totalTokenCount": 23,
+    }
+    events.append(chunk({"text": ""}, stop or "STOP") | {"usageMetadata": usage})
+    return Reply(events=tuple(events), named=False, **more)
+
+
 REPLIES: dict[str, Dialect] = {
     "anthropic": anthropic_reply,
     "openai-chat": chat_reply,
     "openai-responses": responses_reply,
+    "gemini": gemini_reply,
 }
 CUT_STOPS = {
     "anthropic": "max_tokens",
     "openai-chat": "length",
     "openai-responses": "max_output_tokens",
+    "gemini": "MAX_TOKENS",
 }

@@ -16,7 +16,7 @@ APIS = {
     "anthropic": "Anthropic Messages",
     "openai-responses": "OpenAI Responses",
     "openai-chat": "OpenAI Chat Completions",
-    "gemini": "Google Gemini, for [programs in the box](model-endpoint.md) alone",
+    "gemini": "Google Gemini",
 }
 
 

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from orchestrator.schema.message import (
     Message,
     Text,
     Thinking,
+    ToolCall,
     ToolMessage,
     ToolResult,
     UserMessage,
@@ -179,3 +181,16 @@ def test_results_that_belong_to_no_call_are_left_out() -> None:
     """A result alone would be refused."""
     history = (asked("a"), ToolMessage((ToolResult(CallId("x"), "bash", "lost"),)))
     assert project(history, INFO) == (asked("a"),)
+
+
+def test_marks_go_back_to_the_model_that_gave_them_alone() -> None:
+    """A text's and a call's mark are opaque to every other model."""
+    marked = AssistantMessage(
+        (Text("t", "c2ln"), ToolCall(CallId("c1"), "bash", "{}", {}, "c2ln")),
+        "tool_use",
+        model=INFO.id,
+    )
+    own, _ = project((marked,), INFO)
+    other, _ = project((replace(marked, model="somebody/else"),), INFO)
+    assert [part.signature for part in own.content] == ["c2ln", "c2ln"]
+    assert [part.signature for part in other.content] == [None, None]

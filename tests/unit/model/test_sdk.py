@@ -4,8 +4,9 @@ import anyio
 import pytest
 
 from orchestrator.config.providers import ApiKind
-from orchestrator.errors import ConfigError, ModelError
+from orchestrator.errors import ModelError
 from orchestrator.model.anthropic_messages import AnthropicMessages
+from orchestrator.model.gemini_messages import GeminiMessages
 from orchestrator.model.openai_chat import OpenAIChat
 from orchestrator.model.openai_responses import OpenAIResponses
 from orchestrator.model.sdk import check_key, open_adapter
@@ -20,6 +21,7 @@ from tests.support.model_server import Reply, serving
         ("anthropic", AnthropicMessages),
         ("openai-chat", OpenAIChat),
         ("openai-responses", OpenAIResponses),
+        ("gemini", GeminiMessages),
     ],
 )
 def test_adapter_fits_the_api(api: ApiKind, kind: type) -> None:
@@ -53,17 +55,6 @@ def test_answer_of_another_kind_says_nothing_of_the_key(api: ApiKind, body: Any)
         anyio.run(check_key, target_of(api, server.address), KEY)
     assert "expected a list of models" in caught.value.message
     assert "whether the key works is not known" in caught.value.hint
-
-
-def test_gemini_is_for_the_box_alone() -> None:
-    """The loop has no adapter for it, and says so before anything is sent."""
-
-    async def open_it() -> None:
-        async with open_adapter(target_of("gemini", "http://127.0.0.1:1"), KEY):
-            pass
-
-    with pytest.raises(ConfigError, match="serves programs in the box, not the loop"):
-        anyio.run(open_it)
 
 
 def test_wrong_key_is_told() -> None:

@@ -1,0 +1,40 @@
+"""Gemini's ``streamGenerateContent`` through the official SDK."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import Any
+
+from orchestrator.model.catalog import Target
+from orchestrator.model.client import ModelInfo, OnDelta, Prompt
+from orchestrator.model.gemini_failure import GeminiTranslator
+from orchestrator.model.gemini_request import request_body
+from orchestrator.model.gemini_stream import GeminiFold
+from orchestrator.schema.message import AssistantMessage
+
+
+class GeminiMessages:
+    """A model behind ``POST /v1beta/models/NAME:streamGenerateContent``."""
+
+    def __init__(self, client: Any, target: Target, failures: GeminiTranslator) -> None:
+        """Use the asynchronous part of an open ``google.genai.Client``."""
+        self._client = client
+        self._target = target
+        self._failures = failures
+
+    @property
+    def info(self) -> ModelInfo:
+        """Return what is known of the model."""
+        return self._target.info
+
+    async def complete(self, prompt: Prompt, *, on_delta: OnDelta) -> AssistantMessage:
+        """Return the whole message after streaming it; never a half one."""
+        body = request_body(prompt, self._target)
+        fold = GeminiFold(self.info)
+        with self._failures.translating():
+            stream = await self._client.models.generate_content_stream(**body)
+            async with aclosing(stream):
+                async for chunk in stream:
+                    for delta in fold.feed(chunk.model_dump(exclude_none=True)):
+                        on_delta(delta)
+        return fold.finish(prompt.messages)
