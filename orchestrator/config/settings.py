@@ -87,6 +87,17 @@ class PromptSettings(BaseModel):
     """Whether AGENTS.md and CLAUDE.md of projects are read into it."""
 
 
+class ContextSettings(BaseModel):
+    """When a long conversation is compacted; both in tokens, bounded by what a small window spares."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    reserve: Annotated[int, Field(ge=1_024, le=1_000_000)] = 16_384
+    """Kept free for the next answer; the conversation is compacted where less is left."""
+    keep: Annotated[int, Field(ge=0, le=1_000_000)] = 20_000
+    """Of the newest messages, told word for word after a compaction."""
+
+
 class Settings(BaseModel):
     """What a user may set once instead of with every command."""
 
@@ -109,6 +120,8 @@ class Settings(BaseModel):
     tools: tuple[str, ...] = ("read", "write", "edit", "bash")
     prompt: PromptSettings = PromptSettings()
     """The system prompt."""
+    context: ContextSettings = ContextSettings()
+    """When a long conversation is compacted."""
     pool: PoolSettings = PoolSettings()
     """A warm pool for each project that a session worked on."""
     approvals: ApprovalsSettings = ApprovalsSettings()

@@ -1,0 +1,72 @@
+"""What happened on a branch of the conversation that is left, in a few words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from orchestrator.context.dialogue import Files
+from orchestrator.context.summarising import Summariser
+from orchestrator.schema.codec import encode_usage
+from orchestrator.schema.ids import EntryId
+from orchestrator.sessions.entry import Entry
+from orchestrator.sessions.projection import visible
+from orchestrator.sessions.tree import EntryTree
+
+MOST_WORDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class BranchSummary:
+    """The body of a ``branch_summary`` entry."""
+
+    body: dict[str, Any]
+
+
+async def summarise_branch(
+    tree: EntryTree,
+    target: EntryId | None,
+    summariser: Summariser,
+    *,
+    scrub: Callable[[str], str],
+) -> BranchSummary | None:
+    """Return what was said since the way to ``target`` was left; None where that is nothing.
+
+    Nothing is written: the conversation moves first, and the summary then stands at its new place.
+    Raises ContextError or ModelError where there is none.
+    """
+    left = left_behind(tree, target)
+    messages = [seen.message for seen in visible(left)]
+    if not messages:
+        return None
+    text, usage = await summariser.branch(messages)
+    files = Files().with_calls(messages)
+    return BranchSummary(
+        {
+            "summary": scrub(_cut(text)) + files.text(),
+            "from": tree.leaf,
+            "files": {"read": list(files.read), "modified": list(files.modified)},
+            "usage": encode_usage(usage),
+            "model": summariser.client.info.id,
+        }
+    )
+
+
+def left_behind(tree: EntryTree, target: EntryId | None) -> Sequence[Entry]:
+    """Return the entries of the current path that the path to ``target`` has not."""
+    kept = {entry.id for entry in tree.path(target)} if target is not None else set()
+    return tuple(entry for entry in tree.path() if entry.id not in kept)
+
+
+def _cut(text: str) -> str:
+    """Return at most ``MOST_WORDS`` words, in the lines that they stand in."""
+    lines: list[str] = []
+    left = MOST_WORDS
+    for line in text.splitlines():
+        words = line.split(" ")
+        if len(words) > left:
+            return "\n".join([*lines, " ".join(words[:left]) + " …"])
+        lines.append(line)
+        left -= len(words)
+    return "\n".join(lines)
