@@ -24,8 +24,10 @@ from orchestrator.model.client import ModelInfo, Prompt
 from orchestrator.schema.codec import encode_message, encode_usage
 from orchestrator.schema.event import Observer
 from orchestrator.schema.head_event import CompactionEnd, CompactionStart, ContextTrimmed
+from orchestrator.schema.ids import EntryId
 from orchestrator.sessions.projection import Seen, repair
 from orchestrator.sessions.store import SessionStore
+from orchestrator.sessions.tree import EntryTree
 
 Reason = Literal["threshold", "overflow", "manual"]
 
@@ -148,7 +150,7 @@ class SessionContext:
         self.observe(CompactionStart(reason, before))
         try:
             body = await self._summarised(previous, cut, focus)
-            if self.store.tree.leaf != leaf:
+            if _went_on(self.store.tree, leaf):
                 raise ContextError(
                     "the conversation went on while it was summarised; nothing is changed"
                 )
@@ -189,6 +191,14 @@ class SessionContext:
             "usage": encode_usage(usage),
             "model": summariser.client.info.id,
         }
+
+
+def _went_on(tree: EntryTree, leaf: EntryId | None) -> bool:
+    """Say whether anything but a note was added since ``leaf``, or the conversation moved."""
+    at = tree.leaf
+    while at is not None and at != leaf and tree.by_id[at].type == "custom":
+        at = tree.by_id[at].parent
+    return at != leaf
 
 
 def _without_summary(seen: Sequence[Seen]) -> tuple[Seen | None, Sequence[Seen]]:

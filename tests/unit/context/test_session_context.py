@@ -256,3 +256,36 @@ def test_observers_hear_no_error_of_what_went_well(store):
     request(context_of(store, Sums(), events=events))
 
     assert not [event for event in events if isinstance(event, ErrorRaised)]
+
+
+@pytest.mark.parametrize("move", ["said", "jumped"])
+def test_conversation_that_goes_on_meanwhile_is_not_compacted(store, move):
+    """A summary stands for exactly what was before it; corpus session-compact-04."""
+    long_talk(store)
+    before = store.tree.leaf
+
+    class Slow(Sums):
+        async def complete(self, prompt, *, on_delta):
+            if move == "said":
+                say(store, "late")
+            else:
+                store.append("leaf", {"target": store.tree.entries[0].id})
+            return await super().complete(prompt, on_delta=on_delta)
+
+    with pytest.raises(ContextError, match="went on while"):
+        request(context_of(store, Slow()))
+
+    assert bodies(store, "compaction") == []
+    assert before in store.tree.by_id
+
+
+def test_notes_about_what_it_cost_do_not_stand_in_the_way(store):
+    long_talk(store)
+
+    class Noted(Sums):
+        async def complete(self, prompt, *, on_delta):
+            store.append("custom", {"kind": "usage"})
+            return await super().complete(prompt, on_delta=on_delta)
+
+    request(context_of(store, Noted()))
+    assert len(bodies(store, "compaction")) == 1
