@@ -60,16 +60,16 @@ class RunIo:
 
 def open_io(*, quiet: bool, json_events: bool, bell: bool = True) -> RunIo:
     """Return the front door for this process's own streams."""
-    interactive = sys.stdin.isatty() and sys.stderr.isatty()
-    terminal = None
-    if interactive:
-        try:
-            fd = os.open(TTY, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
-        except OSError:
-            terminal = None
-        else:
-            terminal = TtyTerminal(fd)
+    terminal = open_tty() if sys.stdin.isatty() and sys.stderr.isatty() else None
     return RunIo(json_events=json_events, quiet=quiet, terminal=terminal, bell=bell)
+
+
+def open_tty() -> TtyTerminal | None:
+    """Return this process's own terminal; None where it has none."""
+    try:
+        return TtyTerminal(os.open(TTY, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+    except OSError:
+        return None
 
 
 def _to_stdout(text: str) -> None:

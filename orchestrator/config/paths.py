@@ -56,6 +56,11 @@ class Paths:
         """Yeses that stand."""
         return self.state / "approvals" / "grants"
 
+    @property
+    def said(self) -> Path:
+        """What was typed in chats, for the input line's history; mode 0600."""
+        return self.state / "chat" / "said.jsonl"
+
     def recordings(self, session: SessionId) -> Path:
         """Return the folder of a session's recorded terminals."""
         return self.state / "recordings" / session

@@ -107,6 +107,8 @@ class Script(_Strict):
     version: Literal[1]
     model: ScriptedInfo = ScriptedInfo()
     template: bool = False
+    pace_s: float = Field(default=0.0, ge=0, le=60)
+    """Seconds before each streamed piece."""
     turns: list[ScriptedTurn]
     conclusion: Texts = []
     summaries: Texts = []

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import anyio
 from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -67,6 +68,8 @@ class ScriptedModel:
         """Return the scripted answer after streaming its text in small pieces."""
         message = self._turn(prompt) if prompt.purpose == "turn" else self._spoken(prompt.purpose)
         for piece in _pieces(message.text):
+            if self._script.pace_s:
+                await anyio.sleep(self._script.pace_s)
             on_delta(Delta("text", piece))
         return message
 

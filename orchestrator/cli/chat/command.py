@@ -9,9 +9,16 @@ from typing import Annotated, Literal
 import anyio
 import typer
 
-from orchestrator.cli.chat.commands import run_command
+from orchestrator.cli.chat.commands import COMMANDS, run_command
 from orchestrator.cli.chat.plain import standard_surface
+from orchestrator.cli.chat.surface import Surface
 from orchestrator.cli.chat.talk import Chat
+from orchestrator.cli.chat.terminal import (
+    Fittings,
+    TerminalSurface,
+    terminal_fits,
+    wants_colour,
+)
 from orchestrator.cli.run import (
     AddDirs,
     Approve,
@@ -28,8 +35,11 @@ from orchestrator.cli.run import (
     read_tools,
     with_model,
 )
-from orchestrator.config.paths import paths_from
-from orchestrator.config.settings import load_settings
+from orchestrator.cli.run_io import STDIN, open_io, open_tty
+from orchestrator.config.paths import Paths, paths_from
+from orchestrator.config.settings import Settings, load_settings
+from orchestrator.confirmation.channels import Channel
+from orchestrator.confirmation.who import terminal_name
 from orchestrator.harness.options import LimitOptions, RunOptions
 from orchestrator.harness.preview import parse_preview
 
@@ -113,11 +123,34 @@ def chat(
         previews=tuple(parse_preview(port, None) for port in preview or []),
     )
     options = with_model(options, settings, paths, command="chat")
-    surface = standard_surface(json_events=json_events)
-    talk = Chat(options, settings, paths, surface, run_command, waits=True)
+    full = not json_events and terminal_fits(os.environ)
+    surface: Surface = (
+        _terminal(paths, settings)
+        if full
+        else standard_surface(json_events=json_events, asked=_asked(settings, json_events))
+    )
+    talk = Chat(options, settings, paths, surface, run_command, waits=not full)
     end = anyio.run(talk.run)
     if end.commits_waiting:
         surface.note(end.commits_waiting)
     if end.changed:
         surface.note(f"{end.changed} changes wait: glovebox diff {end.session}")
     return end.exit_code
+
+
+def _terminal(paths: Paths, settings: Settings) -> TerminalSurface:
+    return TerminalSurface(
+        Fittings(
+            history=paths.said,
+            commands=lambda: {name: command.help for name, command in COMMANDS.items()},
+            terminal=open_tty(),
+            name=terminal_name(STDIN),
+            bell=settings.approvals.bell,
+            colour=wants_colour(),
+        )
+    )
+
+
+def _asked(settings: Settings, json_events: bool) -> Channel | None:
+    """Return the person at a terminal that is too plain for an input line."""
+    return open_io(quiet=False, json_events=json_events, bell=settings.approvals.bell).person()

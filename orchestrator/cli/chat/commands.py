@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from orchestrator.cli.chat.keys import KEYS
 from orchestrator.cli.chat.talk import Leave, Talk
 from orchestrator.errors import UsageError
 from orchestrator.schema.ids import EntryId
@@ -45,6 +46,8 @@ async def _help(talk: Talk, _: str) -> None:
     for name, command in COMMANDS.items():
         talk.surface.note(f"/{name} {command.words}".ljust(24) + command.help)
     talk.surface.note("//TEXT".ljust(24) + "say a text that begins with /")
+    for keys, what in KEYS:
+        talk.surface.note(keys.ljust(24) + what)
 
 
 async def _quit(_talk: Talk, _: str) -> Leave:
@@ -52,8 +55,9 @@ async def _quit(_talk: Talk, _: str) -> Leave:
 
 
 async def _abort(talk: Talk, _: str) -> None:
-    if not talk.conversation.abort():
+    if not talk.is_busy:
         talk.surface.note("the model is not at work")
+    talk.stop()
 
 
 async def _model(talk: Talk, name: str) -> None:
@@ -79,7 +83,7 @@ async def _tree(talk: Talk, word: str) -> None:
         text = talk.conversation.go_to(_named(word, tree.entries))
         talk.surface.note("the conversation goes on from there; files are as they are")
         if text:
-            talk.surface.note(escape_terminal(f"said there: {text}"))
+            talk.surface.draft(text)
         return
     for line in _tree_lines(talk):
         talk.surface.note(line)

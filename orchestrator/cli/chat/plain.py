@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TextIO
 
 from anyio import to_thread
 
+from orchestrator.cli.chat.surface import Attended, Said
 from orchestrator.cli.render import JsonLines, Progress
 from orchestrator.confirmation.channels import Channel
 from orchestrator.schema.event import MessageEnd, Observer
@@ -27,6 +29,16 @@ class PlainSurface:
     out: TextIO
     err: TextIO
     json_events: bool = False
+    asked: Channel | None = None
+    """Who answers questions; without one they are a no."""
+
+    def opened(self) -> AbstractAsyncContextManager[None]:
+        """Take nothing: streams are as they are."""
+        return nullcontext()
+
+    def attend(self, talk: Attended | None) -> None:
+        """Show nothing of it: there is no status line."""
+        del talk
 
     def observer(self, session: str) -> Observer:
         """Return what shows the events of one session."""
@@ -42,24 +54,28 @@ class PlainSurface:
         return show
 
     def person(self) -> Channel | None:
-        """Return that nobody can be asked: what comes on stdin is said to the model."""
-        return None
+        """Return who is there to be asked: what comes on stdin is said to the model."""
+        return self.asked
 
     def note(self, text: str) -> None:
         """Tell the person something; ``text`` is already safe."""
         _put(self.err, text + "\n")
 
-    async def read(self) -> str | None:
+    def draft(self, text: str) -> None:
+        """Show the person what was said there; there is no line to put it into."""
+        self.note(escape_terminal(f"said there: {text}"))
+
+    async def read(self) -> Said | None:
         """Return the next line that says something; None at the end."""
         while line := await to_thread.run_sync(self.source.readline, abandon_on_cancel=True):
             if line.strip():
-                return line.rstrip("\n")
+                return Said(line.rstrip("\n"))
         return None
 
 
-def standard_surface(*, json_events: bool) -> PlainSurface:
+def standard_surface(*, json_events: bool, asked: Channel | None = None) -> PlainSurface:
     """Return the surface of this process's own streams."""
-    return PlainSurface(sys.stdin, sys.stdout, sys.stderr, json_events)
+    return PlainSurface(sys.stdin, sys.stdout, sys.stderr, json_events, asked)
 
 
 def _text_of(event: MessageEnd) -> str:

@@ -2,14 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from orchestrator.confirmation.channels import Channel
 from orchestrator.schema.event import Observer
+from orchestrator.schema.ids import SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing that a person said."""
+
+    text: str
+    later: bool = False
+    """Not before the model has stopped by itself."""
+
+
+class Attended(Protocol):
+    """The conversation, as far as a screen may know it."""
+
+    @property
+    def session(self) -> SessionId:
+        """Its name."""
+        ...
+
+    @property
+    def directory(self) -> Path:
+        """The directory on the host that it works on."""
+        ...
+
+    @property
+    def is_busy(self) -> bool:
+        """Say whether the model is at work."""
+        ...
+
+    def facts(self) -> Mapping[str, str]:
+        """Return what a status line shows, by name; raw texts."""
+        ...
+
+    def stop(self) -> None:
+        """Stop the model."""
+        ...
+
+    def scrub(self, text: str) -> str:
+        """Return text without the session's secrets."""
+        ...
 
 
 class Surface(Protocol):
     """Shows what happens and reads what the person says; it is a FrontDoor too."""
+
+    def opened(self) -> AbstractAsyncContextManager[None]:
+        """Take the terminal, and give it back at the end of the block."""
+        ...
+
+    def attend(self, talk: Attended | None) -> None:
+        """Belong to a conversation from now on, or to none."""
+        ...
 
     def observer(self, session: str) -> Observer:
         """Return what shows the events of one session."""
@@ -20,9 +73,13 @@ class Surface(Protocol):
         ...
 
     def note(self, text: str) -> None:
-        """Tell the person something; ``text`` is already safe."""
+        """Tell the person something; ``text`` is already safe, of one line or several."""
         ...
 
-    async def read(self) -> str | None:
+    def draft(self, text: str) -> None:
+        """Give the person a raw text back, to be changed and said anew."""
+        ...
+
+    async def read(self) -> Said | None:
         """Return the next thing the person says, also while the model works; None to leave."""
         ...

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from orchestrator.cli.chat.surface import Surface
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
-from orchestrator.errors import GloveboxError, UsageError
+from orchestrator.errors import GloveboxError
 from orchestrator.harness.conversation import FATAL, Conversation, open_conversation
 from orchestrator.harness.egress.net import Net
 from orchestrator.harness.options import RunOptions
@@ -42,13 +44,22 @@ class Talk:
     surface: Surface
     paths: Paths
     group: TaskGroup
-    _settled: anyio.Event = field(default_factory=anyio.Event)
+    directory: Path
+    """The directory on the host that it works on."""
     failure: GloveboxError | None = None
     """What the session cannot go on after."""
+    _settled: anyio.Event = field(default_factory=anyio.Event)
+    _later: list[str] = field(default_factory=list)
+    """What is said when the model has stopped."""
 
     def __post_init__(self) -> None:
         """Nothing has been said yet."""
         self._settled.set()
+
+    @property
+    def session(self) -> SessionId:
+        """Its name."""
+        return self.conversation.session.id
 
     @property
     def is_busy(self) -> bool:
@@ -56,24 +67,58 @@ class Talk:
         return not self._settled.is_set()
 
     def say(self, text: str) -> None:
-        """Have the model told something; returns at once."""
+        """Have the model told something, now or when it has stopped; returns at once."""
+        if self.is_busy:
+            self._later.append(text)
+            return
         self._settled = anyio.Event()
         self.group.start_soon(self._say, text, self._settled)
+
+    def stop(self) -> None:
+        """Stop the model; what waited to be said is given back."""
+        waiting, self._later = self._later, []
+        if waiting:
+            self.surface.draft("\n".join(waiting))
+        self.conversation.abort()
+
+    def fail(self, error: GloveboxError) -> None:
+        """End it: the session cannot go on."""
+        self.failure = error
+        self.group.cancel_scope.cancel()
 
     async def settled(self) -> None:
         """Return when the model is not at work."""
         await self._settled.wait()
 
+    def facts(self) -> dict[str, str]:
+        """Return what a status line shows, by name; raw texts."""
+        models = self.conversation.session.models
+        facts = {"model": models.info.id}
+        if models.thinking:
+            facts["thinking"] = f"thinking {models.thinking}"
+        facts["window"] = str(models.info.context_window)
+        if cost := self.conversation.total.cost_usd:
+            facts["cost"] = f"${cost:.3f}"
+        return facts
+
+    def scrub(self, text: str) -> str:
+        """Return text without the session's secrets."""
+        return self.conversation.session.output.scrub(text)
+
     async def _say(self, text: str, done: anyio.Event) -> None:
         try:
-            reply = await self.conversation.say(text)
-            if reply.aborted:
-                self.surface.note("stopped; what ran was ended")
+            while True:
+                reply = await self.conversation.say(text)
+                if reply.aborted:
+                    self.surface.note("stopped; what ran was ended")
+                if not self._later:
+                    return
+                text = self._later.pop(0)
         except FATAL as error:
-            self.failure = error
-            self.group.cancel_scope.cancel()
+            self.fail(error)
         finally:
             done.set()
+            self.surface.attend(self)
 
 
 RunCommand = Callable[[Talk, str], Awaitable[Leave | None]]
@@ -95,8 +140,14 @@ class Chat:
 
     async def run(self) -> RunEnd:
         """Talk until the person leaves; raises GloveboxError where no session comes up."""
+        async with self.surface.opened():
+            return await self._run()
+
+    async def _run(self) -> RunEnd:
         options, first = replace(self.options, prompt=None), self.options.prompt
         while True:
+            # A signal leaves the conversation without an answer.
+            leave: Leave | None = None
             async with open_conversation(
                 options, self.settings, self.paths, front=self.surface, net=self.net
             ) as conversation:
@@ -116,13 +167,16 @@ class Chat:
             self._tell(error)
 
     async def _talk(self, conversation: Conversation, first: str | None) -> Leave | None:
+        leave: Leave | None = None
         async with anyio.create_task_group() as group:
-            talk = Talk(conversation, self.surface, self.paths, group)
+            talk = Talk(conversation, self.surface, self.paths, group, self.options.directory)
+            self.surface.attend(talk)
             if first:
                 talk.say(first)
             leave = await self._listen(talk)
-            conversation.abort()
+            talk.stop()
             await talk.settled()
+        self.surface.attend(None)
         if talk.failure is not None:
             raise talk.failure
         return leave
@@ -132,24 +186,28 @@ class Chat:
         while True:
             if self.waits:
                 await talk.settled()
-            line = await self.surface.read()
-            if line is None:
+            said = await self.surface.read()
+            if said is None:
                 return None
-            if not line.strip():
+            if not said.text.strip():
                 continue
             try:
-                if line.startswith("/") and not line.startswith("//"):
-                    leave = await self.command(talk, line)
-                    if leave is not None:
-                        return leave
-                elif talk.is_busy:
-                    raise UsageError("the model is at work", hint="stop it first, with Esc")
-                else:
-                    talk.say(line.removeprefix("/") if line.startswith("//") else line)
-            except FATAL:
-                raise
+                leave = await self._take(talk, said.text)
+            except FATAL as error:
+                # Raised here it would come out of the task group as another kind.
+                talk.fail(error)
+                await anyio.lowlevel.checkpoint()
             except GloveboxError as error:
                 self._tell(error)
+            else:
+                if leave is not None:
+                    return leave
+
+    async def _take(self, talk: Talk, text: str) -> Leave | None:
+        if text.startswith("/") and not text.startswith("//"):
+            return await self.command(talk, text)
+        talk.say(text.removeprefix("/") if text.startswith("//") else text)
+        return None
 
     def _tell(self, error: GloveboxError) -> None:
         hint = f" ({error.hint})" if error.hint else ""

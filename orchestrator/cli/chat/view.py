@@ -1,0 +1,195 @@
+"""Events as a chat shows them: lines that stay, and the line that is still growing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from orchestrator.cli.render import GUTTER, Progress
+from orchestrator.confirmation.question_text import FRAME
+from orchestrator.schema.event import (
+    MessageDelta,
+    MessageEnd,
+    SnapshotTaken,
+    ToolEnd,
+    ToolStart,
+    TurnEnd,
+    TurnStart,
+)
+from orchestrator.schema.event_base import Event
+from orchestrator.schema.head_event import (
+    BudgetWarning,
+    CompactionEnd,
+    CompactionStart,
+    ContextTrimmed,
+    ModelChange,
+    QueueChange,
+    SkillChange,
+)
+from orchestrator.schema.terminal_text import escape_terminal, wrap_cells
+
+PROMPT = "» "
+"""Stands before what the person says."""
+DIFF_LINES = 40
+"""Lines of an edit's diff that are shown; `/diff` shows all."""
+SHORT = 200
+"""Characters of something that waits to be said."""
+COLOURS = {"+": "32", "-": "31", "@": "36"}
+DIM, BOLD, YELLOW = "2", "1", "33"
+
+
+class Sheet(Protocol):
+    """Where lines go; ``Screen`` is the real one."""
+
+    def put(self, text: str) -> None:
+        """Have safe whole lines scroll by."""
+        ...
+
+    def grow(self, text: str, style: str = "live") -> None:
+        """Show the safe line that is not whole yet."""
+        ...
+
+
+class View:
+    """Shows the events of one session after the other."""
+
+    def __init__(self, sheet: Sheet, *, colour: bool, columns: Callable[[], int]) -> None:
+        """``columns`` tells how wide the sheet is now."""
+        self._sheet = sheet
+        self._colour = colour
+        self._columns = columns
+        self._progress = Progress(self._write, colour=colour, columns=columns)
+        self._rest = ""
+        self._thought = ""
+        self._thinking = False
+        self.unfolded = False
+        """Show what the model thinks in full."""
+        self.tokens = 0
+        """Of the newest request and its answer."""
+        self.files = (0, 0, 0)
+        """Added, modified and deleted, summed over the turns."""
+
+    def __call__(self, event: Event) -> None:
+        """Show one event."""
+        match event:
+            case MessageDelta(kind="thinking"):
+                self._think(event.text)
+                return
+            case MessageDelta() | MessageEnd() | ToolStart():
+                self._end_thinking()
+            case TurnStart():
+                self._sheet.grow("…", "status")
+            case TurnEnd():
+                self.tokens = sum(event.usage.values())
+                self._sheet.grow("")
+            case SnapshotTaken():
+                added, modified, deleted = self.files
+                self.files = (
+                    added + event.added,
+                    modified + event.modified,
+                    deleted + event.deleted,
+                )
+            case _:
+                pass
+        if isinstance(event, MessageEnd | ToolStart) and not self._rest:
+            self._sheet.grow("")
+        self._progress(event)
+        if isinstance(event, ToolEnd):
+            self._diff(event)
+        for line in head_lines(event):
+            self.line(line, YELLOW)
+
+    def line(self, text: str, code: str = "") -> None:
+        """Have one line stay; raw text is made safe here."""
+        safe = _safe(text)
+        self._sheet.put(f"\x1b[{code}m{safe}\x1b[0m\n" if self._colour and code else f"{safe}\n")
+
+    def said(self, text: str) -> None:
+        """Have what the person said stay, each of its lines marked as theirs."""
+        self._sheet.put("\n")
+        for number, line in enumerate(text.split("\n")):
+            self.line(f"{'  ' if number else PROMPT}{line}", BOLD)
+
+    def show_thought(self) -> bool:
+        """Show the newest thought in full; False where there is none."""
+        if not self._thought:
+            return False
+        for line in self._behind_gutter(self._thought):
+            self.line(line, DIM)
+        return True
+
+    def _write(self, text: str) -> None:
+        """Take what Progress writes: whole lines stay, the rest grows."""
+        whole, feed, rest = (self._rest + text).rpartition("\n")
+        self._rest = rest
+        if feed:
+            self._sheet.put(whole + feed)
+        self._sheet.grow(rest)
+
+    def _think(self, text: str) -> None:
+        self._thought = self._thought + text if self._thinking else text
+        self._thinking = True
+        words = len(self._thought.split())
+        self._sheet.grow(f"thinking… {words} words", "status")
+
+    def _end_thinking(self) -> None:
+        """Fold a thought that is over into one line."""
+        if not self._thinking:
+            return
+        self._thinking = False
+        words = len(self._thought.split())
+        if self.unfolded:
+            self.show_thought()
+        else:
+            self.line(f"thought · {words} words · Ctrl-T shows them", DIM)
+
+    def _diff(self, event: ToolEnd) -> None:
+        diff = event.details.get("diff")
+        if event.is_error or not isinstance(diff, str):
+            return
+        lines = diff.rstrip("\n").split("\n")
+        width = self._columns() - len(GUTTER)
+        for line in lines[:DIFF_LINES]:
+            first, *more = wrap_cells(_safe(line.expandtabs(4)), max(width - 1, 1))
+            self.line(f"{GUTTER}{first}{'…' * bool(more)}", COLOURS.get(line[:1], DIM))
+        if len(lines) > DIFF_LINES:
+            self.line(f"{GUTTER}… {len(lines) - DIFF_LINES} more lines; /diff shows all", DIM)
+
+    def _behind_gutter(self, text: str) -> Iterator[str]:
+        width = max(self._columns() - len(GUTTER) - 1, 1)
+        for line in text.strip().split("\n"):
+            for piece in wrap_cells(_safe(line.expandtabs(4)), width):
+                yield GUTTER + piece
+
+
+def head_lines(event: Event) -> Iterator[str]:
+    """Yield what a person should know of the head's own doings; raw texts."""
+    match event:
+        case CompactionStart():
+            yield f"  summarising the conversation ({event.reason}, {event.tokens} tokens)"
+        case CompactionEnd(problem=""):
+            yield f"  summarised: {event.tokens_before} → {event.tokens_after} tokens"
+        case CompactionEnd():
+            yield f"  not summarised: {event.problem}"
+        case ContextTrimmed():
+            yield f"  left out of the request: {event.count} {event.part} ({event.tokens} tokens)"
+        case ModelChange(reason="fallback"):
+            yield f"  model {event.model} takes over"
+        case SkillChange(skill=None):
+            yield f"  no skill any more (by {event.by})"
+        case SkillChange():
+            yield f"  skill {event.skill} (by {event.by})"
+        case BudgetWarning():
+            yield f"  {event.share:.0%} of {event.kind} used: {event.used:g} of {event.value:g}"
+        case QueueChange():
+            for text in event.steering:
+                yield f"  waits for the next step: {text[:SHORT]}"
+            for text in event.follow_up:
+                yield f"  waits for the end: {text[:SHORT]}"
+        case _:
+            pass
+
+
+def _safe(text: str) -> str:
+    """Return one line that moves no cursor and holds no frame of a question."""
+    return escape_terminal(text).replace(FRAME.strip(), "|")
