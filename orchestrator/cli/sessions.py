@@ -96,4 +96,5 @@ app.command("tree", help="The same as show.", hidden=True)(show_command)
 def _row(item: SessionFile, *, with_directory: bool) -> str:
     modified = datetime.fromtimestamp(item.modified, UTC).strftime("%Y-%m-%d %H:%MZ")
     directory = f"{item.header.cwd}  " if with_directory else ""
-    return f"{item.header.id}  {modified}  {directory}{first_words(item.path)[:SHOWN]}"
+    origin = f"(copy of {item.header.forked_from}) " if item.header.forked_from else ""
+    return f"{item.header.id}  {modified}  {directory}{origin}{first_words(item.path)[:SHOWN]}"

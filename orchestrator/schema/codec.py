@@ -36,7 +36,10 @@ def parse_arguments(raw: str) -> Mapping[str, Any] | None:
         value = json.loads(raw)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict) or _is_deeper(value, MAX_DEPTH):
+    if not isinstance(value, dict):
+        return None
+    # What opens fewer objects and lists than that cannot be nested deeper.
+    if raw.count("{") + raw.count("[") > MAX_DEPTH and _is_deeper(value, MAX_DEPTH):
         return None
     return cast("dict[str, Any]", value)
 

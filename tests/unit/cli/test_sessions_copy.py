@@ -28,6 +28,7 @@ def test_fork_is_a_session_of_its_own(sessions, session: Path, project: Path) ->
     first, _, right = ids(session)
     view = SessionView.open(Path(copy["file"]))
     assert [entry.id for entry in view.tree.entries[:-1]] == [first, right]
+    assert "(copy of 0123456789ab) mend" in sessions("list").stdout
     assert "copied from session 0123456789ab" in sessions("show", made).stdout
     assert ids(session) == [first, _, right], "the other one is only read"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 
 import pytest
@@ -260,3 +261,27 @@ def test_any_damage_leaves_a_tree(data: st.DataObject) -> None:
         assert one.parent is None or one.parent in seen
         seen.add(one.id)
     assert len(content.entries) >= 12 - 6
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x00damage\n"])
+def test_collection_of_cycles_goes_on_after_reading(damage: bytes) -> None:
+    """It pauses while a file is read, and only then; off stays off."""
+    gc.enable()
+    read(file_of(entry("a", None)) + damage)
+    assert gc.isenabled()
+
+    gc.disable()
+    try:
+        read(file_of(entry("a", None)))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_escaped_halves_are_mended_wherever_they_stand() -> None:
+    """Ours are written as they are; a file of another writer may have escapes."""
+    line = encode_entry(entry("a", None)).replace(b'"text":"a"', b'"text":"\\uD83D\\uDE00 \\ud83d"')
+
+    (found,) = read(encode_header(HEADER) + line).entries
+
+    assert found.body["content"][0]["text"] == "\U0001f600 \ufffd"
