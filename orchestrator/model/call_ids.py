@@ -1,4 +1,4 @@
-"""Call ids as a provider accepts them: portable letters, bounded length, each one once."""
+"""Call ids and tool names as a provider accepts them: portable letters, bounded length, each one once."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ NINE = re.compile(r"[A-Za-z0-9]{9}")
 MAX_LENGTH = 40
 """Chat Completions takes 40 characters, Responses 64; Anthropic names no limit but the alphabet."""
 
+NAME_LENGTH = 64
+"""Characters of a tool's name that all take; Gemini wants a letter first, OpenAI no dots."""
+
 
 def portable_id(call: CallId) -> CallId:
     """Return the id itself where every provider takes it, else one derived from it."""
@@ -21,6 +24,12 @@ def portable_id(call: CallId) -> CallId:
         return call
     digest = hashlib.sha256(call.encode("utf-8", "surrogatepass")).hexdigest()
     return CallId(f"call_{digest[:32]}")
+
+
+def portable_name(name: str) -> str:
+    """Return a tool's name as every provider takes it back: models make up others at times."""
+    kept = re.sub(r"[^A-Za-z0-9_-]", "_", name)[:NAME_LENGTH]
+    return kept if re.match(r"[A-Za-z_]", kept) else f"_{kept}"[:NAME_LENGTH]
 
 
 def nine_id(call: CallId, taken: Collection[CallId]) -> CallId:

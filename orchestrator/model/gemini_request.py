@@ -41,14 +41,27 @@ def request_body(prompt: Prompt, target: Target) -> dict[str, Any]:
     """Return ``model``, ``contents`` and ``config`` as the SDK takes them."""
     turns = project(prompt.messages, target.info)
     new = is_new(target.info)
-    contents: list[dict[str, Any]] = []
-    for turn in turns:
-        contents.extend(_contents(turn, new=new))
-    if not contents or contents[0]["role"] != "user":
-        contents.insert(0, {"role": "user", "parts": [{"text": FIRST}]})
+    contents = _alternating(turns, new=new)
     if new:
         _sign(contents)
     return {"model": target.info.name, "contents": contents, "config": _config(prompt, target)}
+
+
+def _alternating(turns: Sequence[Message], *, new: bool) -> list[dict[str, Any]]:
+    """Return the turns beginning with the user's, each of them followed by one of the other side.
+
+    The API wants a turn with calls right after one of the user, so two of a side become one.
+    """
+    contents: list[dict[str, Any]] = []
+    for turn in turns:
+        role, parts = _role_and_parts(turn, new=new)
+        if contents and contents[-1]["role"] == role:
+            contents[-1]["parts"].extend(parts)
+        else:
+            contents.append({"role": role, "parts": parts})
+    if not contents or contents[0]["role"] != "user":
+        contents.insert(0, {"role": "user", "parts": [{"text": FIRST}]})
+    return contents
 
 
 def is_new(info: ModelInfo) -> bool:
@@ -98,18 +111,15 @@ def _tool(tool: ToolDefinition) -> dict[str, Any]:
     }
 
 
-def _contents(message: Message, *, new: bool) -> list[dict[str, Any]]:
+def _role_and_parts(message: Message, *, new: bool) -> tuple[str, list[dict[str, Any]]]:
     if isinstance(message, UserMessage):
-        return [{"role": "user", "parts": [_shown(part) for part in message.content]}]
+        return "user", [_shown(part) for part in message.content]
     if isinstance(message, AssistantMessage):
-        parts = [_said(part, new=new) for part in message.content]
-        return [{"role": "model", "parts": parts}]
-    found = [{"role": "user", "parts": [_result(result, new=new) for result in message.results]}]
-    pictures = [image for result in message.results for image in result.images]
-    if pictures and not new:
-        # A result of an older model is text alone.
-        found.append({"role": "user", "parts": [_shown(image) for image in pictures]})
-    return found
+        return "model", [_said(part, new=new) for part in message.content]
+    # A result of an older model is text alone: pictures follow all of them.
+    pictures = [] if new else [image for result in message.results for image in result.images]
+    results = [_result(result, new=new) for result in message.results]
+    return "user", [*results, *(_shown(image) for image in pictures)]
 
 
 def _shown(part: Text | Image) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from orchestrator.model.call_ids import portable_id, unused_id
+from orchestrator.model.call_ids import portable_id, portable_name, unused_id
 from orchestrator.model.client import ModelInfo
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import (
@@ -146,11 +146,11 @@ def _turn(
         elif isinstance(part, ToolCall):
             fresh = unused_id(portable_id(part.id) if part.id else part.id, taken)
             taken.add(fresh)
-            name, raw = valid(part.name), valid(part.raw_arguments)
+            name, raw = portable_name(part.name), valid(part.raw_arguments)
             mark = part.signature if own else None
             parts.append(ToolCall(fresh, name, raw, part.arguments, mark))
             found = _claim(position, waiting.get(part.id, ()))
-            results.append(_result(found, fresh, part.name))
+            results.append(_result(found, fresh, name))
     while parts and isinstance(parts[-1], Thinking):
         # A thought that led to nothing any more: providers refuse one that nothing follows.
         parts.pop()
@@ -186,7 +186,7 @@ def _result(found: ToolResult | None, call: CallId, name: str) -> ToolResult:
         # Anthropic takes no picture in an error.
         found = replace(found, output=f"{found.output}\n{LEFT_OUT}".lstrip("\n"), images=())
     output = valid(found.output) if found.output.strip() or found.images else NO_OUTPUT
-    return replace(found, call=call, output=output)
+    return replace(found, call=call, name=name, output=output)
 
 
 def valid(text: str) -> str:

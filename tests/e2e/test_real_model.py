@@ -17,14 +17,16 @@ from tests.support.model_server import REPLIES, Reply, serving
 
 pytestmark = pytest.mark.docker
 
-APIS = ("anthropic", "openai-chat", "openai-responses")
+APIS = ("anthropic", "openai-chat", "openai-responses", "gemini")
+LOCAL = APIS[:3]
+"""What the real local server speaks."""
 KEY = "sk-e2e-0123456789abcdef"
 COMMAND = "echo from-$((40+2))-the-box"
 
 
 def configure(world, api: str, address: str, model: str = "mock-model") -> str:
     """Name a server in the user's configuration; return the model's name there."""
-    base = address if api == "anthropic" else f"{address}/v1"
+    base = f"{address}/v1" if api.startswith("openai") else address
     sizes = {"context_window": 8_192, "max_output": 512, "input_price": 0, "output_price": 0}
     settings = {"api": api, "base_url": base, "models": {model: sizes}}
     folder = world.root / "config"
@@ -51,7 +53,8 @@ def test_scripted_server_drives_the_box(world, api):
     assert outputs(ended) == ["from-42-the-box"]
     assert ended.of("session_end")[0]["answer"] == "all done"
     assert len(ended.of("retry")) == 1
-    assert [faults(api, body) for body in bodies] == [[], [], []]
+    # Gemini's SDK writes its bodies itself; what it is given is held in tests/contract.
+    assert api == "gemini" or [faults(api, body) for body in bodies] == [[], [], []]
     assert "from-42-the-box" in str(bodies[-1])
     assert KEY not in ended.out + ended.err
 
@@ -93,7 +96,7 @@ def real() -> Iterator[LocalServer]:
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", LOCAL)
 def test_real_model_drives_the_box(world, api, real):
     """A real model asks for the command, and tells what the box printed."""
     model = configure(world, api, real.address, INFO.name)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from orchestrator.model.anthropic_request import request_body as messages_body
 from orchestrator.model.client import ModelInfo, Prompt
 from orchestrator.model.dialect import dialect_names, dialect_of
+from orchestrator.model.gemini_request import request_body as gemini_body
 from orchestrator.model.openai_chat_request import request_body as chat_body
 from orchestrator.model.openai_responses_request import request_body as responses_body
 from orchestrator.schema.codec import parse_arguments
@@ -23,6 +24,7 @@ from orchestrator.schema.message import (
     ToolResult,
     UserMessage,
 )
+from tests.support.model_bodies import faults
 from tests.support.model_contract import BASH, target_of
 from tests.support.model_history import PIXEL, REASONING
 from tests.support.model_rules import chat_faults, messages_faults, responses_faults
@@ -53,11 +55,13 @@ PROVIDERS = st.sampled_from(["contract", "somebody", ""])
 STOPS = st.sampled_from(["end_turn", "tool_use", "max_tokens", "refusal", "aborted", "pause"])
 
 
-def _call(name, raw, tool):
-    return ToolCall(CallId(name), tool, raw, parse_arguments(raw))
+def _call(name, raw, tool, mark):
+    return ToolCall(CallId(name), tool, raw, parse_arguments(raw), mark)
 
 
-CALLS = st.builds(_call, IDS, RAW, st.sampled_from(["bash", "read"]))
+NAMES = st.sampled_from(["bash", "read", "functions.bash", "", "9 é", "\ud83d", "x" * 200])
+CALLS = st.builds(_call, IDS, RAW, NAMES, SIGNATURES)
+SAID = st.builds(Text, TEXTS, SIGNATURES)
 THOUGHTS = st.builds(Thinking, TEXTS, PROVIDERS, SIGNATURES)
 USERS = st.builds(
     lambda parts: UserMessage(tuple(parts)),
@@ -65,7 +69,7 @@ USERS = st.builds(
 )
 ANSWERS = st.builds(
     lambda parts, stop, model: AssistantMessage(tuple(parts), stop, model=model),
-    st.lists(st.one_of(st.builds(Text, TEXTS), THOUGHTS, CALLS), max_size=4),
+    st.lists(st.one_of(SAID, THOUGHTS, CALLS), max_size=4),
     STOPS,
     st.sampled_from(["contract/mock-model", "other/model", ""]),
 )
@@ -122,6 +126,16 @@ def test_responses_takes_any_history(history, sees):
 
     assert responses_faults(body) == []
     assert sees or "input_image" not in _kinds(body)
+
+
+@MANY
+@given(HISTORIES, st.booleans(), st.sampled_from(["gemini-2.5-pro", "gemini-4-neon"]))
+def test_gemini_takes_any_history(history, sees, name):
+    info = ModelInfo("contract", name, 100_000, 4_096, images=sees)
+    body = gemini_body(prompt(history), target_of("gemini", "http://127.0.0.1:1", info=info))
+
+    assert faults("gemini", body) == []
+    assert sees or "inline_data" not in str(body)
 
 
 @MANY

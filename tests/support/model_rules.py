@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 ANTHROPIC_ID = re.compile(r"[a-zA-Z0-9_-]+")
+TOOL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}")
 NINE = re.compile(r"[a-zA-Z0-9]{9}")
 
 
@@ -55,6 +56,8 @@ def _block_faults(block: Mapping[str, Any]) -> Iterator[str]:
             yield f"id {block['id']!r}"
         if not isinstance(block["input"], dict):
             yield "input is no object"
+        if not TOOL.fullmatch(block["name"]):
+            yield f"tool {block['name']!r}"
     if kind == "tool_result":
         content = block["content"]
         if not content:
@@ -112,6 +115,8 @@ def _call_faults(call: Mapping[str, Any], seen: set[str], ids: str) -> Iterator[
     seen.add(name)
     if not name or len(name) > 40 or (ids == "nine" and not NINE.fullmatch(name)):
         yield f"id {name!r}"
+    if not TOOL.fullmatch(call["function"]["name"]):
+        yield f"tool {call['function']['name']!r}"
     try:
         arguments = json.loads(call["function"]["arguments"], parse_constant=_refuse)
     except ValueError:
@@ -133,6 +138,8 @@ def responses_faults(body: Mapping[str, Any]) -> list[str]:
             if not name or len(name) > 64 or name in calls:
                 found.append(f"{at}: id {name!r}")
             calls[name] = False
+            if not TOOL.fullmatch(item["name"]):
+                found.append(f"{at}: tool {item['name']!r}")
             json.loads(item["arguments"], parse_constant=_refuse)
         elif kind == "function_call_output":
             if calls.get(item["call_id"], True):
@@ -162,6 +169,7 @@ def gemini_faults(body: Mapping[str, Any]) -> list[str]:
         if at and contents[at - 1]["role"] == content["role"]:
             found.append(f"{at}: two turns of {content['role']}")
         calls = [p["functionCall"]["name"] for p in parts if "functionCall" in p]
+        found += [f"{at}: tool {name!r}" for name in calls if not TOOL.fullmatch(name)]
         after = contents[at + 1]["parts"] if at + 1 < len(contents) else []
         answers = [p["functionResponse"]["name"] for p in after if "functionResponse" in p]
         if content["role"] == "model" and calls != answers:

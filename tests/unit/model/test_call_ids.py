@@ -1,7 +1,8 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestrator.model.call_ids import MAX_LENGTH, PORTABLE, portable_id, unused_id
+from orchestrator.model.call_ids import MAX_LENGTH, PORTABLE, portable_id, portable_name, unused_id
 from orchestrator.schema.ids import CallId
 
 
@@ -32,3 +33,21 @@ def test_empty_or_taken_ids_are_numbered() -> None:
     assert unused_id(CallId(""), {CallId("call_1")}) == "call_2"
     assert unused_id(CallId("a"), {CallId("a"), CallId("a_2")}) == "a_3"
     assert unused_id(CallId("b"), {CallId("a")}) == "b"
+
+
+@pytest.mark.parametrize(
+    ("name", "portable"),
+    [
+        ("bash", "bash"),
+        ("mcp__server__tool-2", "mcp__server__tool-2"),
+        ("functions.bash", "functions_bash"),
+        ("", "_"),
+        ("9lives", "_9lives"),
+        ("r\u00e9ad\ud83d", "r_ad_"),
+        ("x" * 200, "x" * 64),
+        ("-" * 200, "_" + "-" * 63),
+    ],
+)
+def test_name_that_a_model_made_up_goes_back_as_providers_take_it(name: str, portable: str) -> None:
+    """Else the call that failed would refuse every later turn."""
+    assert portable_name(name) == portable

@@ -94,8 +94,8 @@ def test_picture_of_a_result_is_inside_it_or_after_all_of_them() -> None:
     assert first["response"] == {"output": SEEN}
     assert second["parts"][0]["inline_data"]["data"] == base64.b64decode(PIXEL)
     old = body(asked("a"), *turn, model=OLD)["contents"]
-    assert len(old[2]["parts"]) == 2
-    assert [list(part) for part in old[3]["parts"]] == [["inline_data"], ["inline_data"]]
+    kinds = [next(iter(part)) for part in old[2]["parts"]]
+    assert kinds == ["function_response", "function_response", "inline_data", "inline_data"]
 
 
 def test_error_of_a_tool_is_an_error() -> None:
@@ -157,3 +157,13 @@ def test_budget_is_a_number_within_what_the_api_takes() -> None:
     most = body(asked("a"), thinking="max", **more)["config"]["thinking_config"]
     assert most["thinking_budget"] == 24_576
     assert "thinking_config" not in body(asked("a"), **more)["config"]
+
+
+def test_two_turns_of_one_side_become_one() -> None:
+    """A turn with calls comes right after one of the user, or is refused."""
+    results = ToolMessage((result("c1"),))
+    found = body(
+        asked("a"), asked("b"), said(Text("I look.")), said(call("c1")), results, asked("and?")
+    )["contents"]
+    assert [content["role"] for content in found] == ["user", "model", "user"]
+    assert [len(content["parts"]) for content in found] == [2, 2, 2]
