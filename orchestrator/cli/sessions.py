@@ -23,6 +23,7 @@ from orchestrator.cli.sessions_chosen import (
 )
 from orchestrator.cli.sessions_copy import clone, fork, label
 from orchestrator.cli.sessions_export import export
+from orchestrator.cli.sessions_hide import hide
 from orchestrator.cli.sessions_search import search
 from orchestrator.cli.sessions_stats import stats
 from orchestrator.cli.sessions_tidy import prune, rm
@@ -35,6 +36,7 @@ app = typer.Typer(no_args_is_help=True, help="Show, copy, find, count and tidy s
 app.command()(fork)
 app.command()(clone)
 app.command()(label)
+app.command()(hide)
 app.command()(search)
 app.command()(stats)
 app.command()(export)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orchestrator.errors import SessionError
-from orchestrator.schema.codec import decode_message
 from orchestrator.schema.ids import EntryId, SessionId
 from orchestrator.sessions.entry import (
     FORMAT_VERSION,
@@ -23,6 +22,7 @@ from orchestrator.sessions.entry import (
     parse_entry,
     parse_header,
 )
+from orchestrator.sessions.usable import is_usable
 
 _OBJECT_START = '{"type":'
 _BLANK = b"\r\n\0 \t"
@@ -148,7 +148,7 @@ def _take_object(content: SessionContent, known: set[EntryId], data: Any, number
     if header is not None:
         return _take_header(content, header, number)
     entry = parse_entry(data)
-    if entry is None or not _is_usable(entry):
+    if entry is None or not is_usable(entry):
         return False
     if entry.id in known:
         content.warnings.append(f"line {number}: entry {entry.id} is there already, skipped")
@@ -171,14 +171,6 @@ def _place_before(content: SessionContent, known: set[EntryId]) -> EntryId | Non
     last = content.entries[-1]
     target = last.body.get("target") if last.type == "leaf" else None
     return EntryId(target) if target in known else last.id
-
-
-def _is_usable(entry: Entry) -> bool:
-    """Say whether a message can be told again; other bodies are read where they are used."""
-    try:
-        return entry.type != "message" or bool(decode_message(entry.body))
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return False
 
 
 def _take_header(content: SessionContent, header: SessionHeader, number: int) -> bool:

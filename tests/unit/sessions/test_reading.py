@@ -14,6 +14,7 @@ from orchestrator.schema.codec import encode_message
 from orchestrator.schema.ids import SessionId
 from orchestrator.sessions.entry import SessionHeader, encode_entry, encode_header
 from orchestrator.sessions.reading import SessionContent, header_from_name, read_content
+from orchestrator.sessions.tree import EntryTree
 
 from .conftest import HEADER, entry, file_of, user
 
@@ -285,3 +286,22 @@ def test_escaped_halves_are_mended_wherever_they_stand() -> None:
     (found,) = read(encode_header(HEADER) + line).entries
 
     assert found.body["content"][0]["text"] == "\U0001f600 \ufffd"
+
+
+@pytest.mark.parametrize("replacement", ["text", 5, {}, {"role": "user"}, [], {"role": "x"}])
+def test_edit_that_cannot_be_told_costs_itself_alone(replacement: object) -> None:
+    """Else every later request would fail on it: the message is told as it was."""
+    body = {"target": "a", "replacement": replacement}
+    edit = entry("b", "a", type="context_edit", body=body)
+    content = read(file_of(entry("a", None), edit, entry("c", "b")))
+
+    assert [one.id for one in content.entries] == ["a", "c"]
+    assert content.warnings[0].startswith("line 3: damaged")
+    assert EntryTree(content.entries).messages() == (user("a"), user("c"))
+
+
+def test_edit_that_leaves_out_is_usable() -> None:
+    """Null is a replacement."""
+    edit = entry("b", "a", type="context_edit", body={"target": "a", "replacement": None})
+
+    assert read(file_of(entry("a", None), edit)).warnings == []
