@@ -25,6 +25,7 @@ from orchestrator.harness.models.models import Models
 from orchestrator.harness.options import RunOptions, WorkspaceMode
 from orchestrator.harness.project_file import project_roots
 from orchestrator.harness.project_texts import PROMPTS, ProjectTexts
+from orchestrator.harness.record import Record
 from orchestrator.harness.trust import TrustStore
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.evaluate import evaluate
@@ -40,7 +41,6 @@ from orchestrator.schema.message import ToolDefinition
 from orchestrator.schema.request import ReadRequest
 from orchestrator.schema.shares import Shares
 from orchestrator.schema.terminal_text import escape_terminal
-from orchestrator.sessions.store import SessionStore
 
 RESERVE = 16_384
 """Tokens below the window at which a conversation is compacted; a quarter of a small window."""
@@ -144,7 +144,7 @@ def open_speech(
     tools: Sequence[ToolDefinition],
     models: Models,
     *,
-    store: SessionStore,
+    record: Record,
     observe: Observer,
     scrub: Callable[[str], str],
     skill: SkillParts | None = None,
@@ -163,7 +163,7 @@ def open_speech(
         budget=prompt_budget(info.context_window, tool_tokens(tools), shares=speech.shares),
         scrub=scrub,
     )
-    record_prompt(prompt, store, observe)
+    record_prompt(prompt, record, observe, skill=skill.name if skill else None)
     return replace(speech, system=prompt.text)
 
 
@@ -174,14 +174,22 @@ def tool_tokens(tools: Sequence[ToolDefinition]) -> int:
     )
 
 
-def record_prompt(prompt: Assembled, store: SessionStore, observe: Observer) -> None:
-    """Keep in the session, and tell, what was put together; only what differs from the last time."""
+def record_prompt(
+    prompt: Assembled, record: Record, observe: Observer, *, skill: str | None = None
+) -> None:
+    """Keep in the chain and the session, and tell, what was put together.
+
+    The chain says of each part where it is from; the session keeps only what differs from the last.
+    """
     facts = {
         "kind": "prompt",
         "digest": prompt.digest,
         "layers": dict(prompt.layers),
         "trimmed": list(prompt.trimmed),
     }
+    parts = [f"{part.layer}:{part.name} {part.source}" for part in prompt.parts]
+    record.audit.append("prompt", {**facts, "parts": parts, "skill": skill})
+    store = record.store
     last = next(
         (
             entry.body

@@ -190,7 +190,7 @@ def _speech(ground: Ground, prompts: Prompts, tools: Mapping[str, Tool], models:
         prompts.under(ground.room.mode),
         [tool.definition for tool in tools.values()],
         models,
-        store=ground.record.store,
+        record=ground.record,
         observe=ground.observe,
         scrub=ground.output.scrub,
     )

@@ -6,6 +6,7 @@ Read once, on the host, before a box could write there. All of it is untrusted: 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,8 @@ MOST_TOTAL = 64 * 1024
 """Of all; the nearest come first."""
 CUT = "\n[… the rest is too long and was left out]"
 DEEPEST = 4
-MOST_FOLDERS = 2000
+MOST_FOLDERS = 500
+"""Looked into for deeper files; a session does not wait for a walk through a whole disk."""
 MOST_NESTED = 20
 SKIPPED = frozenset({"node_modules", "vendor", "target", "dist", "build", "__pycache__", "venv"})
 
@@ -87,9 +89,9 @@ def _text(data: bytes, limit: int) -> tuple[str, bool]:
 
 def _nested(directory: Path) -> Iterator[str]:
     """Yield the paths of such files in folders below, the shallow ones first."""
-    waiting, looked, told = [("", 0)], 0, 0
+    waiting, looked, told = deque([("", 0)]), 0, 0
     while waiting and looked < MOST_FOLDERS:
-        folder, depth = waiting.pop(0)
+        folder, depth = waiting.popleft()
         looked += 1
         names, folders = _entries(directory / folder)
         found = next((name for name in NAMES if name in names), None)
@@ -99,7 +101,7 @@ def _nested(directory: Path) -> Iterator[str]:
             if told == MOST_NESTED:
                 return
         if depth < DEEPEST:
-            waiting += [(f"{folder}/{name}" if folder else name, depth + 1) for name in folders]
+            waiting.extend((f"{folder}/{name}" if folder else name, depth + 1) for name in folders)
 
 
 def _entries(path: Path) -> tuple[set[str], list[str]]:

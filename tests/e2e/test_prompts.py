@@ -52,7 +52,10 @@ def test_a_projects_words_reach_the_model_framed_and_the_same_each_turn(world, c
     assert text.index("Rules that nothing below can change") < text.index("Use tabs.")
     assert set(event["layers"]) == {"identity", "context", "tools", "output"}
     assert event["trimmed"] == []
-    assert event["digest"] in json.dumps(kept)
+    assert event["digest"] == kept["body"]["digest"]
+    (recorded,) = world.records("prompt")
+    assert recorded["digest"] == event["digest"]
+    assert f"context:AGENTS.md {world.project / 'AGENTS.md'}" in recorded["parts"]
 
 
 def is_prompt(entry):

@@ -1,5 +1,6 @@
 """A session's prompt: what is read, what holds, what is kept of it."""
 
+import json
 import os
 from dataclasses import replace
 
@@ -12,13 +13,13 @@ from orchestrator.harness.prompting import (
     read_prompts,
     record_prompt,
 )
+from orchestrator.harness.record import open_record
 from orchestrator.harness.trust import TrustStore
 from orchestrator.prompts.assemble import assemble
 from orchestrator.prompts.layer import Part, SkillParts
-from orchestrator.schema.ids import Digest, SessionId
+from orchestrator.schema.ids import digest_of
+from orchestrator.schema.posture import Posture
 from orchestrator.schema.shares import Shares
-from orchestrator.sessions.entry import SessionHeader
-from orchestrator.sessions.store import SessionStore
 
 TOOLS = ("read", "write", "edit", "bash")
 
@@ -181,25 +182,26 @@ def test_budget_is_the_share_in_a_small_window_and_what_is_left_in_a_large_one()
     assert prompt_budget(200_000, 300, shares=shares) == 200_000 - 16_384 - 20_000 - 300
 
 
-def test_recording_tells_each_time_and_keeps_what_differs(tmp_path):
-    """A resumed session with the same prompt gets no second entry."""
-    header = SessionHeader(
-        id=SessionId("a" * 12),
-        cwd=str(tmp_path),
-        created="2026-01-31T00:00:00Z",
-        policy_digest=Digest("sha256:1"),
-        image_digest=Digest("sha256:2"),
-    )
-    store = SessionStore.create(tmp_path / "s.jsonl", header)
-    events = []
+def test_recording_tells_each_time_and_keeps_what_differs(options, paths):
+    """A prompt that is the same again gets no second entry; the chain has all, with their sources."""
+    run, events = options(), []
+    policy = loaded_policy(run, paths)
     prompt = assemble([Part("identity", "identity", "You are.", "shipped")])
-    for made in (prompt, prompt, replace(prompt, trimmed=("output:output",))):
-        record_prompt(made, store, events.append)
-    store.close()
-    bodies = [entry.body for entry in store.tree.path() if entry.type == "custom"]
+    with open_record(run, paths) as record:
+        record.start(policy, digest_of(b"i"), Posture({}, {}), model="m", brought={})
+        for made in (prompt, prompt, replace(prompt, trimmed=("output:output",))):
+            record_prompt(made, record, events.append, skill="review")
+        entries = [entry.body for entry in record.store.tree.path() if entry.type == "custom"]
+    lines = paths.audit_log(record.session).read_text().splitlines()
+    chain = [line["body"] for line in map(json.loads, lines) if line["type"] == "prompt"]
 
     assert [event.digest for event in events] == [prompt.digest] * 3
-    assert bodies == [
-        {"kind": "prompt", "digest": prompt.digest, "layers": {"identity": 2}, "trimmed": trimmed}
-        for trimmed in ([], ["output:output"])
-    ]
+    assert [entry["trimmed"] for entry in entries] == [[], ["output:output"]]
+    assert entries[0] == {
+        "kind": "prompt",
+        "digest": prompt.digest,
+        "layers": {"identity": 2},
+        "trimmed": [],
+    }
+    assert len(chain) == 3
+    assert (chain[0]["parts"], chain[0]["skill"]) == (["identity:identity shipped"], "review")

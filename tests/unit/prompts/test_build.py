@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.errors import PromptError
 from orchestrator.prompts.assemble import assemble
 from orchestrator.prompts.build import (
     NO_NETWORK,
@@ -142,3 +143,15 @@ def test_secrets_are_taken_out_of_what_others_wrote():
     )
 
     assert "token [redacted]" in assemble(parts).text
+
+
+def test_a_projects_text_of_a_layer_keeps_to_the_small_language():
+    """The user's own may use all of it."""
+    for of_project in (False, True):
+        own = {"output": Source("{{ 'x' * 3 }}", "/p/output.md", of_project=of_project)}
+        sources = PromptSources(Texts({**shipped_texts().by_name, **own}))
+        if of_project:
+            with pytest.raises(PromptError, match="not for a project's own texts"):
+                made(sources=sources)
+        else:
+            assert "xxx" in made(sources=sources).text

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from orchestrator.prompts.discover import CUT, MOST_BYTES, MOST_NESTED, find_files
+from orchestrator.prompts.discover import CUT, MOST_BYTES, MOST_FOLDERS, MOST_NESTED, find_files
 
 
 @pytest.fixture
@@ -109,3 +109,13 @@ def test_the_list_of_deeper_ones_ends(nest):
         (nest[0] / f"d{number:02}/AGENTS.md").touch()
 
     assert len(find_files(nest).nested) == MOST_NESTED
+
+
+def test_the_walk_ends_in_a_tree_without_end(nest):
+    """What lies beyond the number of folders is not named; what lies near is."""
+    for number in range(MOST_FOLDERS):
+        (nest[0] / f"d{number:04}").mkdir()
+    for name in ("d0000", f"d{MOST_FOLDERS - 1:04}"):
+        (nest[0] / name / "AGENTS.md").touch()
+
+    assert find_files(nest).nested == ("d0000/AGENTS.md",)
