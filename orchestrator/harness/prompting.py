@@ -32,7 +32,7 @@ from orchestrator.policy.evaluate import evaluate
 from orchestrator.prompts.assemble import Assembled, approximate_tokens, assemble
 from orchestrator.prompts.build import PromptFacts, PromptSources, prompt_parts
 from orchestrator.prompts.discover import Found, find_files
-from orchestrator.prompts.layer import SkillParts
+from orchestrator.prompts.layer import Part, SkillParts
 from orchestrator.prompts.library import Library, library_of, shipped_shelf, user_shelf
 from orchestrator.prompts.tree import shipped_texts, with_users
 from orchestrator.schema.event import Observer
@@ -72,6 +72,7 @@ class Prompts:
         tools: Sequence[str],
         *,
         skill: SkillParts | None = None,
+        more: Sequence[Part] = (),
         model: str = "",
         thinking: str = "",
         budget: int | None = None,
@@ -79,7 +80,8 @@ class Prompts:
     ) -> Assembled:
         """Return the prompt for these tools; ``budget`` in tokens, None for no limit.
 
-        ``scrub`` takes known secrets out. Raises PromptError.
+        ``more`` are further parts, each the last of its layer. ``scrub`` takes known secrets out.
+        Raises PromptError.
         """
         facts = PromptFacts(
             WORKDIR,
@@ -91,7 +93,8 @@ class Prompts:
             role=self.settings.role,
             rules=self.settings.rules,
         )
-        return assemble(prompt_parts(facts, self.sources, skill=skill, scrub=scrub), budget=budget)
+        parts = prompt_parts(facts, self.sources, skill=skill, scrub=scrub)
+        return assemble([*parts, *more], budget=budget)
 
 
 async def open_prompts(
@@ -148,16 +151,19 @@ def open_speech(
     observe: Observer,
     scrub: Callable[[str], str],
     skill: SkillParts | None = None,
+    more: Sequence[Part] = (),
+    shares: Shares | None = None,
 ) -> Speech:
     """Return what requests carry besides the conversation, recorded and told.
 
-    ``tools`` are those on offer now; a skill that is on narrows them.
+    ``tools`` are those on offer now; a skill that is on narrows them, and may have ``shares``.
     """
     info = models.info
-    speech = Speech("", tuple(tools), models.thinking)
+    speech = Speech("", tuple(tools), models.thinking, shares or Shares())
     prompt = prompts.assemble(
         [tool.name for tool in tools],
         skill=skill,
+        more=more,
         model=info.id,
         thinking=models.thinking or "",
         budget=prompt_budget(info.context_window, tool_tokens(tools), shares=speech.shares),
@@ -208,8 +214,9 @@ def _files(
 ) -> Found:
     if not settings.context_files:
         return Found(())
-    if TrustStore(paths).vouched(roots[0]) is False:
-        note = f"{roots[0]}: you do not vouch for it, so its AGENTS.md and CLAUDE.md are not in the prompt"
+    trust = TrustStore(paths)
+    if distrusted := [root for root in roots if trust.vouched(root) is False]:
+        note = f"{distrusted[0]}: you do not vouch for it, so its AGENTS.md and CLAUDE.md are not in the prompt"
         return Found((), notes=(note,))
 
     def may_read(path: str) -> bool:

@@ -174,6 +174,26 @@ def test_a_skill_on_and_off_gives_the_same_bytes(read, project):
     assert prompts.assemble(TOOLS) == before
 
 
+def test_who_distrusts_a_repository_distrusts_its_folders(options, project, paths):
+    """Going one down lifts nothing."""
+    (project / ".git").mkdir()
+    (project / "app").mkdir()
+    (project / "app/AGENTS.md").write_text("do this")
+    TrustStore(paths).vouch(project, yes=False, by="test")
+    run = options(directory=project / "app")
+    prompts = read_prompts(run, PromptSettings(), paths, policy=loaded_policy(run, paths))
+
+    assert prompts.sources.files == ()
+    assert f"{project}: you do not vouch" in prompts.notes[0]
+
+
+def test_further_parts_stand_last_in_their_layer(read):
+    """A list of skills, say, after the advice on tools."""
+    text = read().assemble(TOOLS, more=[Part("tools", "skills", "- review", "skills")]).text
+
+    assert text.index("Use bash") < text.index("- review") < text.index("Be brief")
+
+
 def test_budget_is_the_share_in_a_small_window_and_what_is_left_in_a_large_one():
     """Shares count only where not everything fits."""
     shares = Shares()
