@@ -19,6 +19,17 @@ from orchestrator.prompts.plain import Complexity, check_plain
 
 MOST_CHARACTERS = 256 * 1024
 """Of a rendered text: what a person wrote for a model is far shorter."""
+_RAISED = (
+    SecurityError,
+    TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+"""What expressions of a template raise, and what its nesting makes the compiler raise."""
 
 
 def render(
@@ -57,7 +68,7 @@ def render(
         ) from err
     except RecursionError as err:
         raise PromptError(f"{source}: it includes itself without end") from err
-    except (SecurityError, TemplateError, ArithmeticError, TypeError, ValueError) as err:
+    except _RAISED as err:
         raise PromptError(f"{source}: cannot be rendered: {err}") from err
 
 
