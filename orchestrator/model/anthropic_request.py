@@ -74,14 +74,20 @@ def _thinking(prompt: Prompt, target: Target, body: Mapping[str, Any]) -> dict[s
 
 
 def _begun_without_thought(messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Say whether calls are being answered that no thought stands before.
+    """Say whether calls are being answered in a turn that no thought of this model began.
 
-    With a budget the API wants one there, and refuses a turn that another model began.
+    With a budget the API wants one before the first of the turn's calls, and refuses a turn that
+    another model began.
     """
-    if messages[-1]["content"][0]["type"] != "tool_result":
+    begun: Mapping[str, Any] | None = None
+    for message in reversed(messages):
+        if message["role"] == "assistant":
+            begun = message
+        elif message["content"][0]["type"] != "tool_result":
+            break
+    if begun is None or messages[-1]["content"][0]["type"] != "tool_result":
         return False
-    said = next(message for message in reversed(messages) if message["role"] == "assistant")
-    return said["content"][0]["type"] not in {"thinking", "redacted_thinking"}
+    return begun["content"][0]["type"] not in {"thinking", "redacted_thinking"}
 
 
 def _mark_cache(body: dict[str, Any], target: Target) -> None:

@@ -10,7 +10,7 @@ from orchestrator.schema.message import (
     Image,
     Message,
     Text,
-    Thinking,
+    ToolCall,
     ToolMessage,
     UserMessage,
 )
@@ -58,10 +58,11 @@ def _size(message: Message) -> tuple[int, int]:
 
 def _said(message: AssistantMessage) -> int:
     return sum(
-        len(part.text) + len(part.signature or "")
-        if isinstance(part, Thinking)
-        else len(part.text)
-        if isinstance(part, Text)
-        else len(part.name) + len(part.raw_arguments)
+        len(part.signature or "")
+        + (
+            len(part.name) + len(part.raw_arguments)
+            if isinstance(part, ToolCall)
+            else len(part.text)
+        )
         for part in message.content
     )

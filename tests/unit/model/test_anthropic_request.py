@@ -151,6 +151,16 @@ def test_turn_that_began_without_a_thought_goes_on_without() -> None:
     )  # fmt: skip
     assert bare["thinking"] == {"type": "disabled"}
     assert kept["thinking"]["type"] == "enabled"
+    later = body(
+        asked("a"), said(thought, call("c1")), results, said(call("c2")),
+        ToolMessage((result("c2"),)), can=CAN, thinking="low", thinking_by="budget",
+    )  # fmt: skip
+    assert later["thinking"]["type"] == "enabled", "one thought begins the whole turn"
+    told = body(
+        asked("a"), said(call("c1")), results, asked("wait"),
+        can=CAN, thinking="low", thinking_by="budget",
+    )  # fmt: skip
+    assert told["thinking"]["type"] == "enabled", "the person began a new turn"
     effort = body(asked("a"), said(call("c1")), results, can=CAN, thinking="low")
     assert effort["thinking"]["type"] == "adaptive"
 

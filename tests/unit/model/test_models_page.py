@@ -25,7 +25,7 @@ def test_script_on_the_page_is_a_script() -> None:
     (text,) = [block for block in BLOCKS if block.startswith("version:")]
     script = parse_script(text, "page")
     assert len(script.turns) == 4
-    assert set(yaml.safe_load(text)) == set(Script.model_fields) - {"template"}
+    assert set(yaml.safe_load(text)) == set(Script.model_fields) - {"template", "pace_s"}
 
 
 def test_settings_on_the_page_are_settings() -> None:
