@@ -24,7 +24,7 @@ from orchestrator.errors import EngineError, PolicyError
 from orchestrator.harness.doctor_box import BoxFacts
 from orchestrator.harness.egress.doctor_way import WayOutFacts, look_at_way_out
 from orchestrator.harness.governing import installed_now
-from orchestrator.model.catalog import PROVIDERS
+from orchestrator.model.vendors import PROVIDERS
 
 _SYS_OPENAT2 = 437
 """The same number on every architecture; the C library has no wrapper."""

@@ -25,9 +25,10 @@ import httpx2
 
 from orchestrator.credentials.secret import Secret
 from orchestrator.errors import ConfigError, ModelError
-from orchestrator.model.catalog import SLOW_IDLE_S, Target
+from orchestrator.model.catalog import Target
 from orchestrator.model.client import ModelClient, ModelInfo
 from orchestrator.model.sdk import open_adapter
+from orchestrator.model.vendors import SLOW_IDLE_S
 
 INFO = ModelInfo("local", "smollm2-135m", 8_192, 512, 0.0, 0.0, 0.0, 0.0)
 """The window is what the model was trained for; longer answers than this only ramble."""

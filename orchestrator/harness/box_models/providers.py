@@ -15,8 +15,9 @@ from orchestrator.egress.endpoint.price import FREE, Price
 from orchestrator.egress.endpoint.routes import Api
 from orchestrator.egress.endpoint.upstream import Upstream
 from orchestrator.errors import GloveboxError
-from orchestrator.model.catalog import PROVIDERS, Target, is_loopback, resolve
+from orchestrator.model.catalog import Target, is_loopback, resolve
 from orchestrator.model.factory import Keys, cleartext_warning, key_of
+from orchestrator.model.vendors import PROVIDERS
 from orchestrator.policy.box_models import BoxModels
 from orchestrator.policy.globs import name_glob
 

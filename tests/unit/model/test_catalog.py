@@ -2,7 +2,8 @@ import pytest
 
 from orchestrator.config.providers import ModelSettings, ProviderSettings
 from orchestrator.errors import ConfigError
-from orchestrator.model.catalog import PROVIDERS, Target, is_loopback, resolve
+from orchestrator.model.catalog import Target, is_loopback, resolve
+from orchestrator.model.vendors import PROVIDERS
 
 
 def found(

@@ -6,9 +6,9 @@ from pathlib import Path
 import yaml
 
 from orchestrator.config.providers import ProviderSettings
-from orchestrator.model.catalog import PROVIDERS
 from orchestrator.model.local import INSTALL
 from orchestrator.model.script_file import Script, parse_script
+from orchestrator.model.vendors import PROVIDERS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "models.md").read_text("utf-8")
 BLOCKS = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
