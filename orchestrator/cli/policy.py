@@ -114,9 +114,7 @@ def show(
     if as_json:
         _print(json.dumps(as_data(loaded)))
         return
-    _print(f"policy {loaded.name}", f"digest {loaded.digest}", "")
-    _print(*map(_layer_line, layer_facts(loaded)), "")
-    _print(*_table([*setting_rows(loaded), *vote_rows(loaded)]))
+    _print(*policy_lines(loaded))
 
 
 @app.command()
@@ -282,6 +280,14 @@ def _failure_line(failure: Failure) -> str:
     return escape_terminal(
         f"{failure.id}: expected {failure.expected}, got {failure.got}{rule}: {failure.reason}"
     )
+
+
+def policy_lines(policy: EffectivePolicy) -> Iterable[str]:
+    """Yield a policy's layers, settings and votes, in safe lines."""
+    yield from (f"policy {policy.name}", f"digest {policy.digest}", "")
+    yield from map(_layer_line, layer_facts(policy))
+    yield ""
+    yield from _table([*setting_rows(policy), *vote_rows(policy)])
 
 
 def _table(rows: list[Row]) -> Iterable[str]:

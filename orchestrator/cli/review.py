@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from functools import partial
+from typing import Protocol
 
 import anyio
 from anyio import to_thread
@@ -30,6 +31,14 @@ from orchestrator.workspace.plan import Selection
 from orchestrator.workspace.rewind import FileHistory
 from orchestrator.workspace.summary import effect_lines, left_lines, note_lines, summary_lines
 from orchestrator.workspace.workspace import Workspace
+
+
+class Notes(Protocol):
+    """Where lines are told."""
+
+    def note(self, text: str) -> None:
+        """Tell the person something; ``text`` is already safe."""
+        ...
 
 
 def review_end(paths: Paths, session: SessionId, io: RunIo, *, apply_now: bool) -> int:
@@ -58,7 +67,7 @@ async def review_changes(paths: Paths, session: SessionId, io: RunIo, *, apply_n
         if not changes:
             return await _nothing_waits(workspace, io)
         if apply_now:
-            return await _apply(workspace, changes, paths, io)
+            return await _apply(workspace, changes, Selection(), paths=paths, io=io)
         _keep(changes, io)
         return 0
     finally:
@@ -96,7 +105,7 @@ async def _ask(workspace: Workspace, changes: ChangeSet, paths: Paths, io: RunIo
         answer = await io.terminal.read_line()
         match (answer or "").strip().lower():
             case "y" | "yes":
-                return await _apply(workspace, changes, paths, io)
+                return await _apply(workspace, changes, Selection(), paths=paths, io=io)
             case "d" | "diff":
                 lines, _ = await read_patch(workspace, changes)
                 _tell(io, (shown_line(line) for line in lines))
@@ -106,8 +115,26 @@ async def _ask(workspace: Workspace, changes: ChangeSet, paths: Paths, io: RunIo
     return 0
 
 
-async def _apply(workspace: Workspace, changes: ChangeSet, paths: Paths, io: RunIo) -> int:
-    applied = await apply_recorded(workspace, changes, Selection(), paths=paths)
+async def apply_selection(
+    paths: Paths, session: SessionId, io: Notes, selection: Selection
+) -> None:
+    """Apply what is selected of a session at rest, and say what came of it."""
+    engine = await to_thread.run_sync(connect)
+    try:
+        workspace = load_workspace(session, paths=paths, engine=engine)
+        changes = await read_changes(workspace)
+        if changes:
+            await _apply(workspace, changes, selection, paths=paths, io=io)
+        else:
+            io.note("no changes wait")
+    finally:
+        engine.close()
+
+
+async def _apply(
+    workspace: Workspace, changes: ChangeSet, selection: Selection, *, paths: Paths, io: Notes
+) -> int:
+    applied = await apply_recorded(workspace, changes, selection, paths=paths)
     _tell(io, _applied_lines(changes, applied))
     if applied.nothing_left:
         await drop_emptied(workspace, applied)
@@ -134,7 +161,7 @@ def _keep(changes: ChangeSet, io: RunIo) -> None:
     )
 
 
-def _tell(io: RunIo, lines: Iterable[str]) -> None:
+def _tell(io: Notes, lines: Iterable[str]) -> None:
     for line in lines:
         io.note(line)
     sys.stderr.flush()

@@ -19,6 +19,8 @@ from orchestrator.sessions.sharing import Shared, jsonl, shareable
 
 Format = Literal["html", "md", "jsonl"]
 
+EXPORT_WARNING = "secrets were replaced as far as they look like some: read it before you share it"
+
 _ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".jsonl": "jsonl"}
 
 
@@ -44,15 +46,18 @@ def export(
     """
     paths = user_paths()
     view = view_of(session, paths)
-    chosen = form or (_ENDINGS.get(out.suffix.lower()) if out is not None else None) or "html"
+    chosen = form or form_of(out or Path())
     entries = view.tree.path() if current else view.tree.entries
     shared = shareable(view.header, entries, redaction(paths, os.environ), home=str(Path.home()))
-    data = _written(shared, chosen, only_current=current)
+    data = written(shared, chosen, only_current=current)
     to_terminal = sys.stdout.isatty()
     if out is None and not to_terminal:
         out = Path("-")
     if str(out) != "-":
-        _to_file(out or Path(f"glovebox-{view.header.id}.{chosen}"), data)
+        file = out or Path(f"glovebox-{view.header.id}.{chosen}")
+        write_export(file, data)
+        show(escape_terminal(str(file)))
+        tell(EXPORT_WARNING)
         return
     if to_terminal:
         raise UsageError(
@@ -63,15 +68,24 @@ def export(
     sys.stdout.flush()
 
 
-def _written(shared: Shared, form: Format, *, only_current: bool) -> bytes:
+def form_of(file: Path) -> Format:
+    """Return what a file's ending asks for, a page by default."""
+    return _ENDINGS.get(file.suffix.lower(), "html")
+
+
+def written(shared: Shared, form: Format, *, only_current: bool) -> bytes:
+    """Return the bytes of an export."""
     if form == "jsonl":
         return jsonl(shared)
     write = html_page if form == "html" else markdown
     return write(shared, only_current=only_current).encode("utf-8", "backslashreplace")
 
 
-def _to_file(path: Path, data: bytes) -> None:
-    """Write a file that only its owner reads: redaction cannot know what is private."""
+def write_export(path: Path, data: bytes) -> None:
+    """Write a file that only its owner reads: redaction cannot know what is private.
+
+    Raises SessionError for one that is there already or cannot be written.
+    """
     try:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
@@ -85,5 +99,3 @@ def _to_file(path: Path, data: bytes) -> None:
             f"{path}: the export cannot be written: {error.strerror}",
             hint="name a file that is not there yet with --out",
         ) from error
-    show(escape_terminal(str(path)))
-    tell("secrets were replaced as far as they look like some: read it before you share it")

@@ -50,7 +50,7 @@ def stats(
     if as_json:
         show(json.dumps(_rows(counted, with_turns=turns)))
         return
-    show(*map(escape_terminal, _lines(counted)))
+    show(*map(escape_terminal, stats_lines(counted)))
     if turns:
         show(*map(escape_terminal, _turn_lines(counted)))
 
@@ -71,7 +71,8 @@ def _of_all(folder: Path) -> Stats:
     return joined(parts)
 
 
-def _lines(counted: Stats) -> Iterator[str]:
+def stats_lines(counted: Stats) -> Iterator[str]:
+    """Yield what sessions came to, in raw lines."""
     total = counted.total
     yield f"{counted.said} messages of yours, {len(counted.turns)} turns, {total.calls} model calls"
     yield f"{'total':24} {_tally(total)}"

@@ -57,6 +57,50 @@ def test_question_is_answered_inline_and_what_changed_waits(world, open_pane):
     assert world.run("diff").out.count("+made") == 1
 
 
+def test_one_goes_back_in_the_files_and_in_the_conversation(world, open_pane):
+    """A rewind to a turn chosen by keys, then a jump in the tree; what was said there is a draft."""
+    model = world.script(
+        bash("echo first > new.txt"),
+        {"text": "made it"},
+        bash("echo second > new.txt"),
+        {"text": "changed it"},
+    )
+    pane = open_pane("-m", model)
+    pane.until("/help")
+    pane.say("make a file")
+    pane.until("made it", "/help")
+    pane.say("change it")
+    pane.until("changed it", "/help")
+    pane.say("/rewind")
+    pane.until("Enter takes it", "the start")
+    pane.press("Up", "Up")
+    pane.press("Enter")
+    pane.until("are back at the end of turn 2", "/help")
+    pane.say("/diff")
+    text = pane.until("+first", "+1 -0", "/help")
+    assert "+second" not in text
+
+    pane.say("/tree")
+    pane.until("Enter takes it", "> ")
+    pane.press("Home")
+    pane.press("Enter")
+    pane.until("the conversation goes on from there", "» make a file")
+    pane.press("BSpace", "BSpace", "BSpace", "BSpace")
+    pane.say("thing")
+    pane.until("» make a thing", "made it", "/help")
+    pane.say("/apply")
+    pane.until("1 changes applied to", "/help")
+    pane.press("C-d")
+
+    assert pane.ended() == 0
+    assert (world.project / "new.txt").read_text() == "first\n"
+    [kept] = world.state.glob("sessions/*/*.jsonl")
+    assert "make a file" in kept.read_text()
+    shown = world.run("sessions", "show", world.session()).out
+    assert "make a thing" in shown
+    assert "make a file" not in shown
+
+
 def test_words_stream_and_esc_stops_them(world, open_pane):
     """The screen shows a line while it grows; the chat goes on after a stop."""
     slow = {"text": "one two three four five six " * 40}

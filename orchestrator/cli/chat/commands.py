@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from orchestrator.cli.chat import branches, resting
 from orchestrator.cli.chat.keys import KEYS
 from orchestrator.cli.chat.talk import Leave, Talk
+from orchestrator.cli.policy import policy_lines
+from orchestrator.cli.sessions_stats import stats_lines
 from orchestrator.errors import UsageError
-from orchestrator.schema.ids import EntryId
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.schema.thinking import THINKING_LEVELS
-from orchestrator.sessions.entry import Entry
-from orchestrator.sessions.outline import outline, summary_of
+from orchestrator.sessions.copying import own_entries
+from orchestrator.sessions.stats import stats_of
 
-WIDTH = 72
-"""Characters of one entry in the tree."""
-SHORT_ID = 6
+HELP_COLUMN = 42
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ async def run_command(talk: Talk, line: str) -> Leave | None:
 
 async def _help(talk: Talk, _: str) -> None:
     for name, command in COMMANDS.items():
-        talk.surface.note(f"/{name} {command.words}".ljust(24) + command.help)
-    talk.surface.note("//TEXT".ljust(24) + "say a text that begins with /")
+        talk.surface.note(f"/{name} {command.words}".ljust(HELP_COLUMN) + command.help)
+    talk.surface.note("//TEXT".ljust(HELP_COLUMN) + "say a text that begins with /")
     for keys, what in KEYS:
-        talk.surface.note(keys.ljust(24) + what)
+        talk.surface.note(keys.ljust(HELP_COLUMN) + what)
 
 
 async def _quit(_talk: Talk, _: str) -> Leave:
@@ -69,6 +69,9 @@ async def _model(talk: Talk, name: str) -> None:
 
 
 async def _thinking(talk: Talk, word: str) -> None:
+    if word in {"show", "hide"}:
+        talk.surface.show_thoughts(shown=word == "show")
+        return
     level = next((known for known in THINKING_LEVELS if known == word), None)
     if word and word != "default" and level is None:
         raise UsageError(f"/thinking: expected one of {', '.join(THINKING_LEVELS)} or default")
@@ -77,41 +80,38 @@ async def _thinking(talk: Talk, word: str) -> None:
     await _model(talk, "")
 
 
-async def _tree(talk: Talk, word: str) -> None:
-    tree = talk.conversation.session.record.store.tree
-    if word:
-        text = talk.conversation.go_to(_named(word, tree.entries))
-        talk.surface.note("the conversation goes on from there; files are as they are")
-        if text:
-            talk.surface.draft(text)
-        return
-    for line in _tree_lines(talk):
+async def _cost(talk: Talk, _: str) -> None:
+    entries = talk.conversation.session.record.store.tree.entries
+    own = own_entries(entries)
+    for line in stats_lines(stats_of(own, above=entries[: len(entries) - len(own)])):
+        talk.surface.note(escape_terminal(line))
+
+
+async def _policy(talk: Talk, _: str) -> None:
+    for line in policy_lines(talk.conversation.session.models.policy):
         talk.surface.note(line)
-
-
-def _tree_lines(talk: Talk) -> Iterator[str]:
-    for line in outline(talk.conversation.session.record.store.tree):
-        if line.entry.type not in {"message", "compaction", "branch_summary", "label"}:
-            continue
-        mark = ">" if line.on_path else " "
-        words = " ".join(summary_of(line.entry).split())
-        cut = words if len(words) <= WIDTH else words[:WIDTH] + "…"
-        shown = escape_terminal(cut)
-        yield f"{mark} {line.entry.id[:SHORT_ID]} {'  ' * line.depth}{shown}"
-
-
-def _named(word: str, entries: Sequence[Entry]) -> EntryId:
-    found = [entry.id for entry in entries if entry.id.startswith(word)]
-    if len(found) != 1:
-        raise UsageError(f"/tree {word}: expected the id of one entry, {len(found)} begin so")
-    return found[0]
 
 
 COMMANDS: dict[str, Command] = {
     "help": Command("", "list the commands", _help, at_rest=False),
     "model": Command("[NAME]", "show the model, or ask another from now on", _model),
-    "thinking": Command("[LEVEL]", "how hard it thinks", _thinking),
-    "tree": Command("[ENTRY]", "show the conversation's tree, or go on from an entry", _tree),
+    "thinking": Command(
+        "[LEVEL|show|hide]", "how hard it thinks; show what it thinks", _thinking, at_rest=False
+    ),
+    "tree": Command("[ENTRY]", "go on from another entry of the conversation", branches.tree),
+    "label": Command("[ENTRY] NAME", "name an entry, to find it again; - for none", branches.label),
+    "rewind": Command(
+        "[TURN|undo] [files|conversation]", "go back to the end of a turn", resting.rewind
+    ),
+    "diff": Command("", "show what is changed", resting.diff),
+    "apply": Command("[GLOB…]", "bring changes to your directory", resting.apply),
+    "discard": Command("yes", "drop all changes", resting.discard),
+    "cost": Command("", "what the session came to", _cost, at_rest=False),
+    "policy": Command("", "show every setting and rule that holds", _policy, at_rest=False),
+    "fork": Command("[ENTRY]", "copy the conversation into another session", branches.fork),
+    "export": Command(
+        "[FILE]", "write it as .html, .md or .jsonl, without secrets", branches.export
+    ),
     "abort": Command("", "stop the model and what it runs", _abort, at_rest=False),
     "quit": Command("", "leave; changes wait to be applied", _quit, at_rest=False),
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import TextIO
@@ -12,6 +12,7 @@ from anyio import to_thread
 
 from orchestrator.cli.chat.surface import Attended, Said
 from orchestrator.cli.render import JsonLines, Progress
+from orchestrator.cli.review import shown_line
 from orchestrator.confirmation.channels import Channel
 from orchestrator.schema.event import MessageEnd, Observer
 from orchestrator.schema.event_base import Event
@@ -60,6 +61,23 @@ class PlainSurface:
     def note(self, text: str) -> None:
         """Tell the person something; ``text`` is already safe."""
         _put(self.err, text + "\n")
+
+    def diff(self, lines: Iterable[str]) -> None:
+        """Show lines of a diff as they are, made safe."""
+        for line in lines:
+            self.note(shown_line(line))
+
+    def show_thoughts(self, *, shown: bool) -> None:
+        """Say that there is no way to: only what is done is shown here."""
+        del shown
+        self.note("thoughts are not shown here; --json has them")
+
+    async def choose(self, rows: Sequence[str], at: int) -> int | None:
+        """Show the rows: one is chosen by naming it with the command."""
+        del at
+        for row in rows:
+            self.note(row)
+        return None
 
     def draft(self, text: str) -> None:
         """Show the person what was said there; there is no line to put it into."""

@@ -7,10 +7,12 @@ line that is still growing, the input and a status line: only these are drawn an
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import TextIO
 
+import anyio
 from prompt_toolkit.application import Application
 from prompt_toolkit.application.run_in_terminal import in_terminal
 from prompt_toolkit.buffer import Buffer
@@ -43,6 +45,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
 from orchestrator.cli.chat.frames import FrameOutput
+from orchestrator.cli.chat.picker import HINT, Picker
 from orchestrator.cli.chat.view import PROMPT
 from orchestrator.schema.terminal_text import escape_terminal, wrap_cells
 
@@ -87,6 +90,14 @@ def _seen(char: str) -> str:
     return char if char.isascii() or escape_terminal(char) == char else MARK
 
 
+@dataclass(slots=True)
+class Choice:
+    """What a person chooses."""
+
+    made: anyio.Event = field(default_factory=anyio.Event)
+    row: int | None = None
+
+
 class Screen:
     """What stays, what grows, what is typed."""
 
@@ -110,6 +121,8 @@ class Screen:
             enable_history_search=False,
         )
         self._status = status
+        self._picker = Picker(self._chosen, height=self._picker_height)
+        self._choice: Choice | None = None
         self._waiting: list[str] = []
         self._growing: tuple[str, str] = ("", "")
         self._output = FrameOutput(out, term=os.environ.get("TERM"))
@@ -144,6 +157,25 @@ class Screen:
         """Show the safe line that is not whole yet, in place of the one before."""
         self._growing = (text, f"class:{style}")
         self.app.invalidate()
+
+    async def choose(self, rows: Sequence[str], at: int) -> int | None:
+        """Let the person choose among safe rows; None for none of them."""
+        choice = self._choice = Choice()
+        self._picker.begin(rows, at)
+        self.app.layout.focus(self._picker.window)
+        self.app.invalidate()
+        try:
+            await choice.made.wait()
+        finally:
+            self._choice = None
+            self.app.layout.focus(self.buffer)
+            self.app.invalidate()
+        return choice.row
+
+    def _chosen(self, row: int | None) -> None:
+        if self._choice is not None:
+            self._choice.row = row
+            self._choice.made.set()
 
     def refresh(self) -> None:
         """Draw the status line anew."""
@@ -192,20 +224,14 @@ class Screen:
             self._output.flush()
 
     def _layout(self) -> FloatContainer:
+        choosing = Condition(lambda: self._choice is not None)
         growing = Window(FormattedTextControl(self._growing_rows), dont_extend_height=True)
         return FloatContainer(
             HSplit(
                 [
                     ConditionalContainer(growing, Condition(lambda: bool(self._growing[0]))),
-                    Window(
-                        BufferControl(
-                            self.buffer,
-                            input_processors=[Visible(), BeforeInput(PROMPT, "class:prompt")],
-                        ),
-                        height=self._input_height,
-                        wrap_lines=True,
-                        dont_extend_height=True,
-                    ),
+                    ConditionalContainer(self._picker.window, choosing),
+                    ConditionalContainer(self._line(), ~choosing),
                     Window(
                         FormattedTextControl(self._status_row),
                         height=1,
@@ -222,6 +248,15 @@ class Screen:
             ],
         )
 
+    def _line(self) -> Window:
+        control = BufferControl(
+            self.buffer, input_processors=[Visible(), BeforeInput(PROMPT, "class:prompt")]
+        )
+        return Window(control, height=self._input_height, wrap_lines=True, dont_extend_height=True)
+
+    def _picker_height(self) -> Dimension:
+        return Dimension(min=1, max=max(self.size.rows // LIVE_SHARE, 3))
+
     def _input_height(self) -> Dimension:
         least = MENU_ROWS if self.buffer.complete_state is not None else 1
         return Dimension(min=least, max=max(INPUT_ROWS, least))
@@ -234,4 +269,5 @@ class Screen:
 
     def _status_row(self) -> StyleAndTextTuples:
         # No wider than the screen, and no background: a narrower window wraps nothing of it.
-        return [("class:status", wrap_cells(self._status(), max(self.size.columns - 1, 1))[0])]
+        words = self._status() if self._choice is None else f"  {HINT}"
+        return [("class:status", wrap_cells(words, max(self.size.columns - 1, 1))[0])]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +74,21 @@ class Surface(Protocol):
 
     def note(self, text: str) -> None:
         """Tell the person something; ``text`` is already safe, of one line or several."""
+        ...
+
+    def diff(self, lines: Iterable[str]) -> None:
+        """Show raw lines of a diff."""
+        ...
+
+    def show_thoughts(self, *, shown: bool) -> None:
+        """Show what the model thinks, the newest thought first, or fold it."""
+        ...
+
+    async def choose(self, rows: Sequence[str], at: int) -> int | None:
+        """Let the person choose among safe rows, beginning ``at`` one; None for none of them.
+
+        Where there is no way to choose, the rows are shown.
+        """
         ...
 
     def draft(self, text: str) -> None:

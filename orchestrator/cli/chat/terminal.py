@@ -6,7 +6,7 @@ import math
 import os
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,11 +172,23 @@ class TerminalSurface:
 
     def fold(self) -> None:
         """Show thoughts in full, or fold them."""
-        self._view.unfolded = not self._view.unfolded
-        if not self._view.unfolded:
+        self.show_thoughts(shown=not self._view.unfolded)
+
+    def show_thoughts(self, *, shown: bool) -> None:
+        """Show what the model thinks, the newest thought first, or fold it."""
+        self._view.unfolded = shown
+        if not shown:
             self.note("thoughts are folded")
         elif not self._view.show_thought():
             self.note("thoughts will be shown")
+
+    def diff(self, lines: Iterable[str]) -> None:
+        """Show raw lines of a diff."""
+        self._view.diff(lines)
+
+    async def choose(self, rows: Sequence[str], at: int) -> int | None:
+        """Let the person choose among safe rows; None for none of them."""
+        return await self._screen.choose(rows, at)
 
     def _say(self, said: Said | None) -> None:
         self._said.append(said)

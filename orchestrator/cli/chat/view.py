@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from orchestrator.cli.render import GUTTER, Progress
@@ -109,6 +109,11 @@ class View:
         self._sheet.put("\n")
         for number, line in enumerate(text.split("\n")):
             self.line(f"{'  ' if number else PROMPT}{line}", BOLD)
+
+    def diff(self, lines: Iterable[str]) -> None:
+        """Have a whole diff stay; raw lines."""
+        for line in lines:
+            self.line(line.expandtabs(4), COLOURS.get(line[:1], ""))
 
     def show_thought(self) -> bool:
         """Show the newest thought in full; False where there is none."""

@@ -1,46 +1,12 @@
 """The course of a chat, on a real box, said line by line."""
 
-import io
-
-import anyio
 import pytest
-import yaml
 
 from orchestrator.cli.chat.commands import run_command
-from orchestrator.cli.chat.plain import PlainSurface
-from orchestrator.cli.chat.talk import Chat, Leave
-from orchestrator.config.paths import Paths
-from orchestrator.config.settings import Settings
-from orchestrator.harness.options import RunOptions
-from tests.support.workspaces import drop_workspaces, give
+from orchestrator.cli.chat.talk import Leave
+from tests.support.world import bash
 
 pytestmark = pytest.mark.docker
-
-
-def bash(command):
-    return {"tool_calls": [{"name": "bash", "arguments": {"command": command}}]}
-
-
-@pytest.fixture
-def chat(tmp_path):
-    """Return what runs a chat of some lines with a scripted model; gives end, answers, notes."""
-    paths = Paths(tmp_path / "state", tmp_path / "config")
-    project = tmp_path / "project"
-    project.mkdir()
-    give(project)
-
-    def run(*turns, said, command=run_command, prompt=None):
-        script = tmp_path / "script.yaml"
-        script.write_text(yaml.safe_dump({"version": 1, "turns": list(turns)}))
-        options = RunOptions(prompt, project, f"scripted:{script}")
-        lines = io.StringIO("".join(f"{line}\n" for line in said))
-        surface = PlainSurface(lines, io.StringIO(), io.StringIO())
-        talk = Chat(options, Settings(), paths, surface, command, waits=True)
-        end = anyio.run(talk.run)
-        return end, surface.out.getvalue().splitlines(), surface.err.getvalue()
-
-    yield run
-    drop_workspaces(paths)
 
 
 def test_lines_are_said_one_after_the_other(chat):
@@ -76,7 +42,7 @@ def test_tree_leads_back_and_the_branch_that_was_left_stays(chat):
         ("/nonsense", "/nonsense: there is no such command (/help lists them)"),
         ("/thinking hard", "/thinking: expected one of off, minimal"),
         ("/model nobody/x", "unknown provider 'nobody'"),
-        ("/tree zzz", "/tree zzz: expected the id of one entry, 0 begin so"),
+        ("/tree zzz", "entry 'zzz': expected one with this id or label, found 0"),
         ("/abort", "the model is not at work"),
         ("/model", "model scripted/scripted-1, thinking its own default"),
         ("/thinking high", "model scripted/scripted-1, thinking high"),

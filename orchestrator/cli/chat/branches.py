@@ -1,0 +1,109 @@
+"""Commands about the conversation's tree: look, go back, name, copy, give away."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from anyio import to_thread
+
+from orchestrator.cli.chat.talk import Talk
+from orchestrator.cli.sessions_export import EXPORT_WARNING, form_of, write_export, written
+from orchestrator.errors import UsageError
+from orchestrator.harness.forking import fork_session
+from orchestrator.harness.giving_away import redaction
+from orchestrator.schema.ids import EntryId
+from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.sessions.labels import labels_of, set_label
+from orchestrator.sessions.outline import outline, summary_of
+from orchestrator.sessions.places import before, find_entry
+from orchestrator.sessions.sharing import shareable
+from orchestrator.sessions.tree import EntryTree
+
+WIDTH = 72
+"""Characters of one entry in the tree."""
+SHORT_ID = 6
+SHOWN = frozenset({"message", "compaction", "branch_summary"})
+"""Entries that a person goes on from."""
+
+
+async def tree(talk: Talk, word: str) -> None:
+    """Show the tree and go on from the entry that is chosen, or from the one that is named."""
+    entries = talk.conversation.session.record.store.tree
+    if not word:
+        rows = list(tree_rows(entries))
+        if not rows:
+            talk.surface.note("nothing was said yet")
+            return
+        at = max((number for number, row in enumerate(rows) if row[1].startswith(">")), default=0)
+        chosen = await talk.surface.choose([row[1] for row in rows], at)
+        if chosen is None:
+            return
+        target = rows[chosen][0]
+    else:
+        target = find_entry(entries, word).id
+    text = talk.conversation.go_to(target)
+    talk.surface.note("the conversation goes on from there; files are as they are")
+    if text:
+        talk.surface.draft(text)
+
+
+def tree_rows(entries: EntryTree) -> Iterator[tuple[EntryId, str]]:
+    """Yield each entry that one can go on from, with its safe line: ``>`` is on the path."""
+    labels = labels_of(entries.entries)
+    for line in outline(entries):
+        if line.entry.type not in SHOWN:
+            continue
+        mark = ">" if line.on_path else " "
+        words = " ".join(summary_of(line.entry).split())
+        cut = words if len(words) <= WIDTH else words[:WIDTH] + "…"
+        label = labels.get(line.entry.id)
+        name = f"[{label}] " if label else ""
+        indent = "  " * line.depth
+        row = f"{mark} {line.entry.id[:SHORT_ID]} {indent}{name}{cut}"
+        yield line.entry.id, escape_terminal(row)
+
+
+async def label(talk: Talk, words: str) -> None:
+    """Name an entry; the name alone names where the conversation stands, ``-`` takes it away."""
+    store = talk.conversation.session.record.store
+    first, _, rest = words.partition(" ")
+    if not first:
+        raise UsageError("/label: expected a name", hint="/label NAME, or /label ENTRY NAME")
+    if rest:
+        target, name = find_entry(store.tree, first).id, rest.strip()
+    else:
+        path = [entry for entry in store.tree.path() if entry.type in SHOWN]
+        if not path:
+            raise UsageError("/label: nothing was said yet")
+        target, name = path[-1].id, first
+    set_label(store, target, None if name == "-" else name)
+    told = "has no name any more" if name == "-" else f"is called {name}"
+    talk.surface.note(escape_terminal(f"{target[:SHORT_ID]} {told}"))
+
+
+async def fork(talk: Talk, word: str) -> None:
+    """Copy the conversation into a session of its own, up to an entry or as it stands."""
+    record = talk.conversation.session.record
+    found = find_entry(record.store.tree, word) if word else None
+    place = before(record.store.tree, found.id) if found is not None else None
+    made = await to_thread.run_sync(lambda: fork_session(record.file, talk.paths, place=place))
+    talk.surface.note(f"session {made.id} goes on from here: glovebox chat --resume {made.id}")
+
+
+async def export(talk: Talk, word: str) -> None:
+    """Write the session without its secrets to a file that is not there yet."""
+    store = talk.conversation.session.record.store
+    file = Path(word or f"glovebox-{talk.session}.html")
+    form = form_of(file)
+    shared = await to_thread.run_sync(
+        lambda: shareable(
+            store.header,
+            store.tree.entries,
+            redaction(talk.paths, os.environ),
+            home=str(Path.home()),
+        )
+    )
+    write_export(file, written(shared, form, only_current=False))
+    talk.surface.note(f"{escape_terminal(str(file))}\n{EXPORT_WARNING}")

@@ -1,0 +1,118 @@
+"""Commands about files: look at the changes, bring them home, drop them, go back.
+
+Looking is done beside the box. The rest needs the session at rest, and is done after leaving it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from anyio import to_thread
+
+from orchestrator.cli.chat.surface import Surface
+from orchestrator.cli.chat.talk import Leave, Talk
+from orchestrator.cli.review import apply_selection
+from orchestrator.cli.rewind_list import turn_lines
+from orchestrator.config.paths import Paths
+from orchestrator.engine.client import connect
+from orchestrator.errors import UsageError
+from orchestrator.harness.applying import discard_recorded
+from orchestrator.harness.resting import open_resting
+from orchestrator.harness.rewind_plan import What, is_target
+from orchestrator.harness.rewind_turns import turns_of
+from orchestrator.schema.ids import SessionId
+from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.sessions.finding import find_session
+from orchestrator.workspace.handover import read_changes, read_patch
+from orchestrator.workspace.opening import load_workspace
+from orchestrator.workspace.plan import Selection
+from orchestrator.workspace.summary import summary_lines
+
+WHAT: dict[str, What] = {"files": "files", "conversation": "conversation", "both": "both"}
+
+
+async def diff(talk: Talk, _: str) -> None:
+    """Show the whole diff as it is now."""
+    engine = await to_thread.run_sync(connect)
+    try:
+        workspace = load_workspace(talk.session, paths=talk.paths, engine=engine)
+        changes = await read_changes(workspace)
+        lines, counts = await read_patch(workspace, changes)
+    finally:
+        engine.close()
+    talk.surface.diff(lines)
+    for line in summary_lines(changes, counts):
+        talk.surface.note(line)
+    if not changes:
+        talk.surface.note("nothing is changed")
+
+
+async def apply(talk: Talk, words: str) -> Leave:
+    """Bring the changes home, all or what some globs match."""
+    return Leave(partial(_apply, talk.surface, Selection(tuple(words.split()))))
+
+
+async def _apply(surface: Surface, selection: Selection, paths: Paths, session: SessionId) -> None:
+    await apply_selection(paths, session, surface, selection)
+
+
+async def discard(talk: Talk, word: str) -> Leave:
+    """Drop the changes; only with the word that says so."""
+    if word != "yes":
+        raise UsageError(
+            "/discard: all changes would be dropped, and cannot be had again",
+            hint="/diff shows them; /discard yes drops them",
+        )
+    return Leave(partial(_discard, talk.surface))
+
+
+async def _discard(surface: Surface, paths: Paths, session: SessionId) -> None:
+    engine = await to_thread.run_sync(connect)
+    try:
+        workspace = load_workspace(session, paths=paths, engine=engine)
+        await discard_recorded(workspace, session, paths=paths)
+    finally:
+        engine.close()
+    surface.note("the changes were dropped")
+
+
+async def rewind(talk: Talk, words: str) -> Leave | None:
+    """Go back to the end of a turn: the one that is named, or chosen from the list."""
+    target, what = _wanted(words)
+    if target is None:
+        turns = turns_of(talk.conversation.session.record.store.tree)
+        chosen = await talk.surface.choose(list(turn_lines(turns, [])), len(turns) - 1)
+        if chosen is None:
+            return None
+        target = str(turns[chosen].number)
+    return Leave(partial(_rewind, talk.surface, target, what))
+
+
+def _wanted(words: str) -> tuple[str | None, What]:
+    found: What = "both"
+    target = None
+    for word in words.split():
+        if word in WHAT:
+            found = WHAT[word]
+        elif target is None and (word == "undo" or is_target(word)):
+            target = word
+        else:
+            raise UsageError(
+                f"/rewind: expected a turn, a snapshot such as s4, or undo, got {word!r}",
+                hint="/rewind TURN [files|conversation]; without a turn they are listed",
+            )
+    return target, found
+
+
+async def _rewind(
+    surface: Surface, target: str, what: What, paths: Paths, session: SessionId
+) -> None:
+    file = find_session(paths.sessions, session).path
+    async with open_resting(file, paths) as resting:
+        done = await (resting.undo() if target == "undo" else resting.rewind(target, what))
+        for notice in (*resting.mended, *done.notices):
+            surface.note(escape_terminal(notice))
+    where = f"the end of turn {done.aim.turn}" if done.aim.turn else "the start"
+    back = {"both": "files and conversation are", "files": "the files are"}
+    surface.note(f"{back.get(done.aim.what, 'the conversation is')} back at {where}")
+    surface.note("/rewind undo takes it back")

@@ -1,0 +1,77 @@
+"""Files: looked at beside the box, applied, dropped and brought back with the session at rest."""
+
+import pytest
+
+from orchestrator.cli.chat.plain import PlainSurface
+from orchestrator.cli.chat.resting import WHAT
+from tests.support.world import bash
+
+pytestmark = pytest.mark.docker
+
+MAKE = bash("echo made > new.txt; echo two > other.txt")
+
+
+class SecondRow(PlainSurface):
+    async def choose(self, rows, at):
+        del rows, at
+        return 1
+
+
+def test_changes_are_shown_while_the_session_is_up(chat):
+    """Nothing of them is at home yet."""
+    _, _, told = chat(MAKE, {"text": "done"}, said=["make", "/diff"])
+
+    assert "+made" in told
+    assert not (chat.project / "new.txt").exists()
+
+
+def test_changes_are_brought_home_and_the_chat_goes_on(chat):
+    """All, or what a glob matches; then there is nothing left to apply."""
+    turns = (MAKE, {"text": "done"}, bash("cat new.txt other.txt"), {"text": "end"})
+    said = ["make", "/apply new.txt", "/apply", "/apply", "look"]
+    end, answers, told = chat(*turns, said=said)
+
+    assert (chat.project / "new.txt").read_text() == "made\n"
+    assert (chat.project / "other.txt").read_text() == "two\n"
+    assert told.count("1 changes applied to") == 2
+    assert "no changes wait" in told
+    assert answers == ["done", "end"]
+    assert not end.changed
+
+
+def test_changes_are_dropped_only_by_the_whole_word(chat):
+    turns = (MAKE, {"text": "done"}, bash("ls"), {"text": "end"})
+    _, _, told = chat(*turns, said=["make", "/discard", "/diff", "/discard yes", "look", "/diff"])
+
+    assert "/discard yes drops them" in told
+    assert told.count("+made") == 1
+    assert "the changes were dropped" in told
+    assert "nothing is changed" in told
+    assert not (chat.project / "new.txt").exists()
+
+
+def test_files_and_conversation_go_back_to_a_turn_and_forth_again(chat):
+    """By its number, or as chosen from the list."""
+    turns = (MAKE, bash("rm new.txt"), {"text": "done"})
+    said = ["make", "/rewind 1 files", "/diff", "/rewind undo", "/rewind"]
+    _, _, told = chat(*turns, said=said, surface=SecondRow)
+
+    assert "the files are back at the end of turn 1" in told
+    assert told.count("+made") == 1
+    assert "files and conversation are back at the end of turn 1" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/rewind nowhere", "/rewind: expected a turn"),
+        ("/rewind 1 2", "/rewind: expected a turn"),
+        ("/rewind 99", "99"),
+    ],
+)
+def test_what_cannot_be_gone_back_to_is_said_and_the_chat_goes_on(chat, line, told):
+    _, answers, notes = chat({"text": "a"}, {"text": "b"}, said=["first", line, "second"])
+
+    assert told in notes
+    assert answers == ["a", "b"]
+    assert set(WHAT) == {"files", "conversation", "both"}
