@@ -116,7 +116,7 @@ async def _ask(workspace: Workspace, changes: ChangeSet, paths: Paths, io: RunIo
 
 
 async def apply_selection(
-    paths: Paths, session: SessionId, io: Notes, selection: Selection
+    paths: Paths, session: SessionId, io: Notes, *, selection: Selection
 ) -> None:
     """Apply what is selected of a session at rest, and say what came of it."""
     engine = await to_thread.run_sync(connect)

@@ -88,6 +88,11 @@ def test_one_goes_back_in_the_files_and_in_the_conversation(world, open_pane):
     pane.press("BSpace", "BSpace", "BSpace", "BSpace")
     pane.say("thing")
     pane.until("» make a thing", "made it", "/help")
+    pane.say("/tree")
+    rows = pane.until("Enter takes it", "user: make a thing")
+    assert re.search(r"  \w{6}   user: make a file", rows)
+    pane.press("Escape")
+    pane.until_gone("Enter takes it")
     pane.say("/apply")
     pane.until("1 changes applied to", "/help")
     pane.press("C-d")
@@ -95,10 +100,10 @@ def test_one_goes_back_in_the_files_and_in_the_conversation(world, open_pane):
     assert pane.ended() == 0
     assert (world.project / "new.txt").read_text() == "first\n"
     [kept] = world.state.glob("sessions/*/*.jsonl")
-    assert "make a file" in kept.read_text()
-    shown = world.run("sessions", "show", world.session()).out
-    assert "make a thing" in shown
-    assert "make a file" not in shown
+    said = [text for text in ("make a file", "make a thing") if f'"{text}"' in kept.read_text()]
+    assert said == ["make a file", "make a thing"]
+    [told] = re.findall(r"> +\w+  message  user: (.*)", world.run("sessions", "show").out)
+    assert "goes on now in a fresh box" in told
 
 
 def test_words_stream_and_esc_stops_them(world, open_pane):

@@ -17,7 +17,7 @@ from orchestrator.schema.ids import EntryId
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.sessions.labels import labels_of, set_label
 from orchestrator.sessions.outline import outline, summary_of
-from orchestrator.sessions.places import before, find_entry
+from orchestrator.sessions.places import before, find_entry, said
 from orchestrator.sessions.sharing import shareable
 from orchestrator.sessions.tree import EntryTree
 
@@ -56,7 +56,9 @@ def tree_rows(entries: EntryTree) -> Iterator[tuple[EntryId, str]]:
         if line.entry.type not in SHOWN:
             continue
         mark = ">" if line.on_path else " "
-        words = " ".join(summary_of(line.entry).split())
+        # Notes of ours stand before what the person said.
+        own = said(line.entry)
+        words = " ".join((f"user: {own}" if own else summary_of(line.entry)).split())
         cut = words if len(words) <= WIDTH else words[:WIDTH] + "…"
         label = labels.get(line.entry.id)
         name = f"[{label}] " if label else ""

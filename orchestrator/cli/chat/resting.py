@@ -53,7 +53,7 @@ async def apply(talk: Talk, words: str) -> Leave:
 
 
 async def _apply(surface: Surface, selection: Selection, paths: Paths, session: SessionId) -> None:
-    await apply_selection(paths, session, surface, selection)
+    await apply_selection(paths, session, surface, selection=selection)
 
 
 async def discard(talk: Talk, word: str) -> Leave:
@@ -85,7 +85,7 @@ async def rewind(talk: Talk, words: str) -> Leave | None:
         if chosen is None:
             return None
         target = str(turns[chosen].number)
-    return Leave(partial(_rewind, talk.surface, target, what))
+    return Leave(partial(_rewind, talk.surface, target, what=what))
 
 
 def _wanted(words: str) -> tuple[str | None, What]:
@@ -105,7 +105,7 @@ def _wanted(words: str) -> tuple[str | None, What]:
 
 
 async def _rewind(
-    surface: Surface, target: str, what: What, paths: Paths, session: SessionId
+    surface: Surface, target: str, paths: Paths, session: SessionId, *, what: What
 ) -> None:
     file = find_session(paths.sessions, session).path
     async with open_resting(file, paths) as resting:
