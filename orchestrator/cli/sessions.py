@@ -33,15 +33,6 @@ from orchestrator.sessions.labels import labels_of
 from orchestrator.sessions.outline import outline, summary_of
 
 app = typer.Typer(no_args_is_help=True, help="Show, copy, find, count and tidy sessions.")
-app.command()(fork)
-app.command()(clone)
-app.command()(label)
-app.command()(hide)
-app.command()(search)
-app.command()(stats)
-app.command()(export)
-app.command()(prune)
-app.command()(rm)
 
 
 @app.command("list")
@@ -93,6 +84,8 @@ def show_command(session: OptionalSession = None, as_json: Json = False) -> None
 
 
 app.command("tree", help="The same as show.", hidden=True)(show_command)
+for _command in (fork, clone, label, hide, search, stats, export, prune, rm):
+    app.command()(_command)
 
 
 def _row(item: SessionFile, *, with_directory: bool) -> str:
