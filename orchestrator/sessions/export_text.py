@@ -10,7 +10,7 @@ _HIDDEN = re.compile(
     r"\ud800-\udfff\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 """Controls, what reorders or hides text, tags; joiners and variation selectors stay, for emoji."""
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^`\n]*$")
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})([^`\n]*)$")
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`)([^`\n]+)\1(?!`)")
 
 
@@ -51,9 +51,13 @@ def pieces(text: str) -> list[tuple[str, bool]]:
             and line.strip() == fence[0] * len(line.strip())
             and len(line.strip()) >= len(fence)
         )
-        if (mark and not fence) or closes:
-            found.append(("\n".join(lines), bool(fence)))
-            fence, lines = ("" if fence else mark[1] if mark else ""), []
+        if closes:
+            found.append(("\n".join(lines), True))
+            fence, lines = "", []
+        elif mark and not fence:
+            # The language stands before its block: words must not hide in it.
+            found.append(("\n".join([*lines, *filter(None, [mark[2].strip()])]), False))
+            fence, lines = mark[1], []
         else:
             lines.append(line)
     found.append(("\n".join(lines), bool(fence)))

@@ -12,6 +12,7 @@ from pathlib import Path
 from orchestrator.errors import SessionError
 from orchestrator.schema.ids import SessionId
 from orchestrator.sessions.entry import SessionHeader, parse_header
+from orchestrator.sessions.places import said
 from orchestrator.sessions.reading import header_from_name, read_content
 
 _SESSION_NAME = re.compile(r"[0-9TZ]+_[0-9a-f]{8,16}\.jsonl")
@@ -60,18 +61,18 @@ def find_session(folder: Path, prefix: str) -> SessionFile:
 
 
 def first_words(path: Path) -> str:
-    """Return what the person said first, as far as the file's beginning tells; "" otherwise."""
+    """Return a session's title, or what the person said first; "" where its beginning has none."""
     try:
         with path.open("rb") as file:
             start = file.read(_HEAD_BYTES)
         entries = read_content(start, name=path.name).entries
     except (OSError, SessionError):
         return ""
-    for entry in entries:
-        if entry.type == "message" and entry.body["role"] == "user":
-            texts = (part["text"] for part in entry.body["content"] if part["type"] == "text")
-            return " ".join(texts)
-    return ""
+    titles = (entry.body.get("title") for entry in entries if entry.type == "custom")
+    title = next((given for given in titles if isinstance(given, str) and given), None)
+    if title is not None:
+        return title
+    return next(filter(None, map(said, entries)), "")
 
 
 def _sessions_below(folder: Path) -> Iterator[SessionFile]:

@@ -28,11 +28,12 @@ def test_what_hides_or_reorders_is_named() -> None:
 
 def test_fenced_blocks_and_code_stand_apart() -> None:
     """A fence inside a longer one is text; one that is never closed reaches to the end."""
-    assert prose("say\n```sh\n<ls>\n```\nend `x<y`") == (
+    assert prose("say\n```\n<ls>\n```\nend `x<y`") == (
         '<div class="t">say</div><pre>&lt;ls&gt;</pre><div class="t">end <code>x&lt;y</code></div>'
     )
     assert pieces("````\n```\n````") == [("", False), ("```", True), ("", False)]
     assert pieces("~~~\nx")[1] == ("x", True)
+    assert pieces("a\n``` sh x\nb") == [("a\nsh x", False), ("b", True)]
 
 
 @given(st.text(alphabet="`~<>&\"'a \n\r\u202e\x1b", max_size=60))

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import SessionError
+from orchestrator.schema.codec import encode_message
 from orchestrator.schema.ids import SessionId
 from orchestrator.sessions.entry import SessionHeader
 from orchestrator.sessions.finding import find_session, first_words, list_sessions
 
-from .conftest import entry, file_of
+from .conftest import entry, file_of, user
 
 
 def add(folder: Path, session: str, *, age: int = 0, content: bytes | None = None) -> Path:
@@ -96,3 +97,13 @@ def test_first_words_are_what_the_person_said(tmp_path: Path) -> None:
 def test_session_without_words_has_none(tmp_path: Path, content: bytes) -> None:
     """Nothing said yet, or nothing readable."""
     assert first_words(add(tmp_path, "aaaaaaaaaaaa", content=content)) == ""
+
+
+def test_title_stands_before_the_first_words(create) -> None:
+    """Who gave one wants to see it; what is none is passed over."""
+    with create() as store:
+        store.append("message", encode_message(user("mend it")))
+        store.append("custom", {"kind": "title", "title": 5})
+        assert first_words(store.path) == "mend it"
+        store.append("custom", {"kind": "title", "title": "The parser"})
+        assert first_words(store.path) == "The parser"
