@@ -1,5 +1,7 @@
 """What was sent once is sent the same again: prompt caches live on that."""
 
+from itertools import pairwise
+
 import pytest
 
 from orchestrator.tools.registry import builtin_tools
@@ -14,7 +16,7 @@ def test_each_request_begins_with_the_one_before(tmp_path, api):
     sent = list(requests(api, speech_of(TOOLS), tmp_path))
 
     assert len(sent) == 60
-    for before, after in zip(sent, sent[1:], strict=False):
+    for before, after in pairwise(sent):
         assert after.startswith(before)
 
 
