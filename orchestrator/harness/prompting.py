@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from anyio import to_thread
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import PromptSettings, Settings
+from orchestrator.context.options import ContextOptions
 from orchestrator.context.speech import Speech
 from orchestrator.harness.box_spec import WORKDIR
 from orchestrator.harness.egress.way import lets_out
@@ -42,11 +43,6 @@ from orchestrator.schema.request import ReadRequest
 from orchestrator.schema.shares import Shares
 from orchestrator.schema.terminal_text import escape_terminal
 
-RESERVE = 16_384
-"""Tokens below the window at which a conversation is compacted; a quarter of a small window."""
-KEPT = 20_000
-"""Tokens of the conversation that compaction keeps."""
-
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
@@ -62,6 +58,8 @@ class Prompts:
     date: str
     notes: tuple[str, ...] = ()
     """Why something was left out, for the person."""
+    compacting: ContextOptions = field(default_factory=ContextOptions)
+    """When the conversation beside it is compacted."""
 
     def under(self, mode: WorkspaceMode) -> Prompts:
         """Return what holds where the directory enters the box so: not at all says nothing."""
@@ -105,7 +103,8 @@ async def open_prompts(
     prompts = await to_thread.run_sync(read)
     for remark in prompts.notes:
         note(escape_terminal(remark))
-    return prompts
+    compacting = ContextOptions(settings.context.reserve, settings.context.keep)
+    return replace(prompts, compacting=compacting)
 
 
 def read_prompts(
@@ -131,15 +130,14 @@ def read_prompts(
     )
 
 
-def prompt_budget(window: int, tools: int, *, shares: Shares) -> int:
+def prompt_budget(window: int, tools: int, *, shares: Shares, options: ContextOptions) -> int:
     """Return how many tokens a prompt may have in a model's window, beside ``tools`` tokens of tools.
 
     Its share counts only where the whole would pass the point of compaction: a large window leaves
     what the recent conversation does not need.
     """
-    trigger = window - min(RESERVE, window // 4)
-    recent = min(KEPT, int(window * shares.conversation))
-    return max(int(window * shares.system), trigger - recent) - tools
+    recent = min(options.keep, int(window * shares.conversation))
+    return max(int(window * shares.system), options.trigger(window) - recent) - tools
 
 
 def open_speech(
@@ -166,7 +164,12 @@ def open_speech(
         more=more,
         model=info.id,
         thinking=models.thinking or "",
-        budget=prompt_budget(info.context_window, tool_tokens(tools), shares=speech.shares),
+        budget=prompt_budget(
+            info.context_window,
+            tool_tokens(tools),
+            shares=speech.shares,
+            options=prompts.compacting,
+        ),
         scrub=scrub,
     )
     record_prompt(prompt, record, observe, skill=skill.name if skill else None)

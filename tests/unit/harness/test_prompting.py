@@ -3,10 +3,12 @@
 import json
 import os
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from orchestrator.config.settings import PromptSettings
+from orchestrator.context.options import ContextOptions
 from orchestrator.harness.governing import loaded_policy
 from orchestrator.harness.prompting import (
     prompt_budget,
@@ -196,10 +198,11 @@ def test_further_parts_stand_last_in_their_layer(read):
 
 def test_budget_is_the_share_in_a_small_window_and_what_is_left_in_a_large_one():
     """Shares count only where not everything fits."""
-    shares = Shares()
+    budget = partial(prompt_budget, shares=Shares())
 
-    assert prompt_budget(8192, 300, shares=shares) == 1229 - 300
-    assert prompt_budget(200_000, 300, shares=shares) == 200_000 - 16_384 - 20_000 - 300
+    assert budget(8192, 300, options=ContextOptions()) == 1229 - 300
+    assert budget(200_000, 300, options=ContextOptions()) == 200_000 - 16_384 - 20_000 - 300
+    assert budget(200_000, 300, options=ContextOptions(keep=100_000)) == 83_616 - 300
 
 
 def test_recording_tells_each_time_and_keeps_what_differs(options, paths):
