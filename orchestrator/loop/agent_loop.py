@@ -187,7 +187,13 @@ class AgentLoop:
         progress.turns += 1
         self._observe(TurnStart(progress.turns))
         message = await self._ask(
-            progress, Prompt(self._speech.system, self._transcript.messages(), self._speech.tools)
+            progress,
+            Prompt(
+                self._speech.system,
+                self._transcript.messages(),
+                self._speech.tools,
+                thinking=self._speech.thinking,
+            ),
         )
         if message.stop_reason == "max_tokens":
             ended = self._recover_cut(progress, message)

@@ -7,6 +7,7 @@ address are always explicit, and every header leaves through one list. Retries a
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
@@ -106,6 +107,8 @@ async def open_gemini(target: Target, key: Secret | None) -> AsyncIterator[tuple
     from google.genai.client import DebugConfig  # noqa: PLC0415 - the same
     from google.genai.types import HttpOptions  # noqa: PLC0415 - the same
 
+    # It tells of keys in the environment that are not the one in use, and of its own habits.
+    logging.getLogger("google_genai").setLevel(logging.ERROR)
     # A word of the API that is newer than the SDK is told by the fold, not on the terminal.
     warnings.filterwarnings("ignore", r".* is not a valid ", module=r"google\.genai")
     timeout = httpx2.Timeout(

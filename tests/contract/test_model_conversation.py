@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,10 +17,11 @@ from orchestrator.model.client import ModelClient
 from orchestrator.model.local import INFO, serve_local
 from orchestrator.model.script_file import parse_script
 from orchestrator.model.scripted import ScriptedModel
+from orchestrator.schema.message import ToolMessage, ToolResult
 from tests.support.aimock import aimock, journal
 from tests.support.model_bodies import faults
 from tests.support.model_contract import adapter, ask, asking, check_conversation
-from tests.support.model_server import REPLIES, serving
+from tests.support.model_server import REPLIES, Reply, serving
 
 APIS: tuple[ApiKind, ...] = ("anthropic", "openai-chat", "openai-responses", "gemini")
 LOCAL: tuple[ApiKind, ...] = APIS[:3]
@@ -63,6 +65,52 @@ def test_conversation_streams_and_sends_valid_bodies(api: ApiKind) -> None:
         # Its SDK writes the body itself; what we give it is held in test_model_bodies.
         assert [faults(api, asked.body) for asked in server.asked] == [[], []]
         assert [asked.body["stream"] for asked in server.asked] == [True, True]
+
+
+def _thinking_reply(api: ApiKind) -> Reply:
+    """Return an answer of a thought and a call, as the vendor sends it."""
+    arguments = '{"command": "echo hi"}'
+    if api == "openai-responses":
+        thought = {"type": "reasoning", "id": "rs_1", "encrypted_content": SEAL, "summary": []}
+        call = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "bash"}
+        items = [thought, call | {"arguments": arguments, "status": "completed"}]
+        response = {"id": "r1", "status": "completed", "output": items}
+        return Reply(events=({"type": "response.completed", "response": response},))
+    if api == "gemini":
+        part = {"functionCall": {"name": "bash", "args": {}}, "thoughtSignature": SEAL}
+        content = {"role": "model", "parts": [part]}
+        end = {"candidates": [{"content": content, "finishReason": "STOP"}]}
+        return Reply(events=(end,), named=False)
+    whole = REPLIES[api](calls=(("call_1", "bash", arguments),))
+    block = {"type": "thinking", "thinking": "hm", "signature": SEAL}
+    start = {"type": "content_block_start", "index": -1, "content_block": block}
+    first, *rest = whole.events
+    return Reply(events=(first, start, *rest))
+
+
+SEAL = "c2VhbGVkIQ=="
+
+
+@pytest.mark.parametrize("api", [api for api in APIS if api != "openai-chat"])
+def test_thoughts_come_back_sealed_as_they_went(api: ApiKind) -> None:
+    """Corpus session-dialect-11: nothing is stored there, so the second turn brings them along."""
+
+    async def scene(address: str) -> None:
+        async with adapter(api, address, reasoning=True) as client:
+            question = asking("Run the command: echo hi")
+            first, _ = await ask(client, question)
+            (call,) = first.tool_calls
+            result = ToolMessage((ToolResult(call.id, call.name, "hi"),))
+            await ask(client, (*question, first, result))
+
+    with serving(_thinking_reply(api), REPLIES[api](text="It printed hi.")) as server:
+        anyio.run(scene, server.address)
+        first, second = (json.dumps(asked.body) for asked in server.asked)
+    assert SEAL not in first
+    assert second.count(SEAL) == 1
+    if api == "openai-responses":
+        assert [asked.body["store"] for asked in server.asked] == [False, False]
+        assert server.asked[0].body["include"] == ["reasoning.encrypted_content"]
 
 
 @pytest.fixture(scope="module")

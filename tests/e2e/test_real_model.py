@@ -59,6 +59,41 @@ def test_scripted_server_drives_the_box(world, api):
     assert KEY not in ended.out + ended.err
 
 
+@pytest.mark.parametrize(
+    ("api", "asked_for"),
+    [
+        ("anthropic", {"output_config": {"effort": "high"}}),
+        ("openai-responses", {"reasoning": {"effort": "high", "summary": "auto"}}),
+        ("gemini", {"thinking_level": "HIGH"}),
+    ],
+)
+def test_level_of_thinking_reaches_the_provider_and_long_prompts_cost_more(world, api, asked_for):
+    """What a person sets of a model holds for the whole run, and its bill."""
+    with serving(REPLIES[api](text="done")) as server:
+        model = configure(world, api, server.address)
+        file = world.root / "config" / "config.yaml"
+        settings = yaml.safe_load(file.read_text())
+        settings["providers"]["corp"]["models"]["mock-model"] |= {
+            "input_price": 1,
+            "output_price": 0,
+            "thinking": ["low", "high"],
+            "price_tiers": [{"above": 10, "input_price": 1_000_000, "output_price": 0}],
+        }
+        file.write_text(yaml.safe_dump(settings))
+        ended = world.run(
+            "run", "go", "-m", model, "--thinking", "medium", "--json",
+            "--max-budget-usd", "1000", env={"CORP_API_KEY": KEY},
+        )  # fmt: skip
+        (asked,) = server.asked
+    assert ended.code == 0, ended.err
+    body = asked.body.get("generationConfig", {}).get("thinkingConfig") or asked.body
+    assert asked_for.items() <= body.items()
+    usage = ended.of("session_end")[0]["usage"]
+    prompt = usage["input"] + usage["cache_read"] + usage["cache_write"]
+    assert prompt > 10
+    assert ended.of("session_end")[0]["cost_usd"] == pytest.approx(prompt)
+
+
 @pytest.fixture(scope="module")
 def mock_address() -> Iterator[str]:
     with aimock(KEY) as address:

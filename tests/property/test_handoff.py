@@ -139,18 +139,33 @@ def test_gemini_takes_any_history(history, sees, name):
 
 
 @MANY
-@given(HISTORIES)
-def test_each_request_begins_as_the_one_before(history):
+@given(HISTORIES, st.sampled_from(["anthropic", "openai-chat", "openai-responses", "gemini"]))
+def test_each_request_begins_as_the_one_before(history, api):
     """Prompt caches live on that: what was sent once is sent the same again."""
-    target_ = target("openai-chat", dialect=dialect_of("openai", "http://127.0.0.1"))
     settled = [m for m in history if not isinstance(m, ToolMessage)]
-    before = chat_body(prompt(settled), target_)["messages"]
-    after = chat_body(prompt([*settled, UserMessage((Text("more"),))]), target_)["messages"]
+    # One that speaks last would have another side begin.
+    settled.append(UserMessage((Text("first"),)))
+    before = _turns(api, settled)
+    after = _turns(api, [*settled, AssistantMessage((Text("so"),), "end_turn")])
 
     pictures = sum(
         isinstance(p, Image) for m in settled if isinstance(m, UserMessage) for p in m.content
     )
     assert pictures > 20 or after[: len(before)] == before
+
+
+def _turns(api, history):
+    """Return what a request says of the conversation, without the marks that move on."""
+    if api == "anthropic":
+        messages = messages_body(prompt(history), target(api, cache="none"))["messages"]
+    elif api == "openai-chat":
+        dialect = dialect_of("openai", "http://127.0.0.1")
+        messages = chat_body(prompt(history), target(api, dialect=dialect))["messages"]
+    elif api == "openai-responses":
+        messages = responses_body(prompt(history), target(api, reasoning=True))["input"]
+    else:
+        messages = gemini_body(prompt(history), target(api))["contents"]
+    return messages
 
 
 @pytest.mark.parametrize("count", [19, 20, 21, 30, 31])

@@ -3,7 +3,9 @@
 import base64
 
 import anyio
+import pytest
 
+from orchestrator.errors import ModelError
 from orchestrator.model.client import ModelInfo, Prompt
 from orchestrator.model.sdk import open_adapter
 from orchestrator.schema.message import ToolMessage, ToolResult
@@ -66,3 +68,20 @@ def test_address_may_name_the_version():
     with serving(gemini_reply(text="hi")) as server:
         anyio.run(scene, server.address)
         assert server.asked[0].path.startswith("/v1beta/models/mock-model:")
+
+
+def test_sdk_says_nothing_on_the_terminal(monkeypatch, capfd):
+    """Of keys that it finds and that are not used, it would say that it uses them."""
+    monkeypatch.setenv("GOOGLE_API_KEY", "planted-1")
+    monkeypatch.setenv("GEMINI_API_KEY", "planted-2")
+    end = {"candidates": [{"content": {"parts": []}, "finishReason": "A_NEW_WORD"}]}
+
+    async def scene(address):
+        async with adapter("gemini", address) as client:
+            await ask(client, asking("hello"))
+
+    reply = Reply(events=(end,), named=False)
+    with serving(reply) as server, pytest.raises(ModelError, match="A_NEW_WORD"):
+        anyio.run(scene, server.address)
+    assert server.asked[0].headers["x-goog-api-key"] == KEY.reveal()
+    assert capfd.readouterr() == ("", "")

@@ -74,7 +74,7 @@ def test_items_are_taken_from_their_events_where_the_end_lists_none() -> None:
     ],
 )
 def test_incomplete_response_is_a_cut_one(reason: str, expected: str) -> None:
-    """A cut answer is never a normal end, and its call stays raw."""
+    """Corpus session-stream-05: a cut answer is no normal end, and its call stays raw."""
     cut = CALL | {"arguments": '{"command": "l', "status": "incomplete"}
     message, _ = folded(end(cut, kind="incomplete", incomplete_details={"reason": reason}))
     assert message.stop_reason == expected
