@@ -21,7 +21,8 @@ SHOWN = 160
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 OptionalSession = Annotated[
-    str | None, typer.Argument(help="Session id or the beginning of one; default: the newest.")
+    str | None,
+    typer.Argument(help="Session id, the beginning of one, or a .jsonl file; default: the newest."),
 ]
 
 
@@ -31,7 +32,9 @@ def user_paths() -> Paths:
 
 
 def session_path(prefix: str | None, paths: Paths) -> Path:
-    """Return the session that a prefix names, or the newest of this directory."""
+    """Return the session that an id, its beginning or a file names, or the directory's newest."""
+    if prefix is not None and prefix.endswith(".jsonl") and Path(prefix).is_file():
+        return Path(prefix)
     if prefix is not None:
         return find_session(paths.sessions, prefix).path
     found = list_sessions(paths.project_sessions(Path.cwd()))

@@ -67,3 +67,18 @@ def test_session_that_is_open_can_be_exported(sessions, session: Path) -> None:
     """Reading needs no lease."""
     with SessionStore.open(session):
         assert sessions("export", "0123", "-f", "md").returncode == 0
+
+
+def test_lines_can_be_gone_on_from(sessions, session: Path, project: Path) -> None:
+    """On any machine: a file stands in an id's place."""
+    sessions("export", "0123", "-o", "talk.jsonl")
+    session.unlink()
+
+    made = json.loads(sessions("fork", "talk.jsonl", "--to", ".", "--json").stdout)
+    lost = sessions("fork", "talk.jsonl")
+
+    assert "right branch" in sessions("show", "talk.jsonl").stdout
+    assert (made["cwd"], made["forked_from"]) == (str(project), "0123456789ab")
+    assert "right branch" in sessions("show", made["session"]).stdout
+    assert lost.returncode == 2
+    assert "--to DIR" in lost.stderr
