@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 from orchestrator.errors import SessionBusy, SessionError
-from orchestrator.sessions.lease import held_at_rest, lock_session, read_holder, unlock_session
+from orchestrator.sessions.lease import (
+    Holder,
+    SessionMovedError,
+    held_at_rest,
+    live_holder,
+    lock_beside,
+    lock_session,
+    read_holder,
+    unlock_session,
+)
 
 HOLD = """
 import os, sys
@@ -122,3 +131,44 @@ def test_session_at_rest_cannot_be_opened_meanwhile(path: Path) -> None:
         lock_session(file.fileno(), path)
         with held_at_rest(path) as resting:
             assert not resting
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_file_that_lost_its_place_is_not_written_to(path: Path, replaced: bool) -> None:
+    """Who opened it before it was replaced, or removed, would write where nobody reads."""
+    late = os.open(path, os.O_RDWR)
+    path.unlink()
+    if replaced:
+        path.write_bytes(b"new")
+
+    with pytest.raises(SessionMovedError, match="another file"):
+        lock_session(late, path)
+    os.close(late)
+    assert read_holder(path) is None
+
+
+def test_holder_that_lives_is_told_without_a_lock(path: Path) -> None:
+    """A dead one's words are no news; another machine's are taken for true."""
+    with hold(path) as holder:
+        found = live_holder(path)
+        assert found is not None
+        assert found.pid == holder.pid
+        holder.kill()
+        holder.wait()
+    assert live_holder(path) is None
+    (path.parent / "session.jsonl.lease").write_text('{"pid": 1, "host": "elsewhere.example"}')
+    assert live_holder(path) == Holder(1, "elsewhere.example")
+
+
+def test_fresh_file_is_locked_before_it_is_seen(path: Path) -> None:
+    """The place is taken by a file that nobody else can have opened for writing."""
+    fresh = os.open(path, os.O_RDWR)
+    lock_beside(fresh, path)
+    second = os.open(path, os.O_RDWR)
+
+    with pytest.raises(SessionBusy):
+        lock_session(second, path)
+    with pytest.raises(SessionError, match="cannot be locked"):
+        lock_beside(second, path)
+    os.close(fresh)
+    os.close(second)
