@@ -58,7 +58,7 @@ class ChatSeat:
         self.surface = TerminalSurface(
             Fittings(
                 history=root / "state" / "chat" / "said.jsonl",
-                commands=lambda: COMMANDS,
+                commands=COMMANDS,
                 terminal=TtyTerminal(theirs),
                 colour=colour,
                 source=self._in,

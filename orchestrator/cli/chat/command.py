@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import anyio
 import typer
 
+from orchestrator.cli.chat.calling import template_helps
 from orchestrator.cli.chat.commands import COMMANDS, run_command
 from orchestrator.cli.chat.plain import standard_surface
 from orchestrator.cli.chat.surface import Surface
@@ -125,7 +126,7 @@ def chat(
     options = with_model(options, settings, paths, command="chat")
     full = not json_events and terminal_fits(os.environ)
     surface: Surface = (
-        _terminal(paths, settings)
+        _terminal(options.directory, paths, settings)
         if full
         else standard_surface(json_events=json_events, asked=_asked(settings, json_events))
     )
@@ -138,11 +139,13 @@ def chat(
     return end.exit_code
 
 
-def _terminal(paths: Paths, settings: Settings) -> TerminalSurface:
+def _terminal(directory: Path, paths: Paths, settings: Settings) -> TerminalSurface:
+    helps = {name: what for name, _, what in template_helps(directory, paths)}
+    helps |= {name: command.help for name, command in COMMANDS.items()}
     return TerminalSurface(
         Fittings(
             history=paths.said,
-            commands=lambda: {name: command.help for name, command in COMMANDS.items()},
+            commands=helps,
             terminal=open_tty(),
             name=terminal_name(STDIN),
             bell=settings.approvals.bell,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from anyio import to_thread
+
 from orchestrator.cli.chat import branches, resting
+from orchestrator.cli.chat.calling import called, template_helps
 from orchestrator.cli.chat.keys import KEYS
 from orchestrator.cli.chat.talk import Leave, Talk
 from orchestrator.cli.policy import policy_lines
@@ -17,6 +22,7 @@ from orchestrator.sessions.copying import own_entries
 from orchestrator.sessions.stats import stats_of
 
 HELP_COLUMN = 42
+_PATH = re.compile(r"/[^\s/]+/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +38,20 @@ class Command:
 
 
 async def run_command(talk: Talk, line: str) -> Leave | None:
-    """Carry out a line; UsageError for a name that is no command, or where it may not be now."""
+    """Carry out a line, or say the template that it calls, or the line itself where it is a path.
+
+    Raises UsageError for a name that is neither's, and where a command may not be now.
+    """
     name, _, rest = line[1:].strip().partition(" ")
     command = COMMANDS.get(name)
     if command is None:
-        raise UsageError(f"/{name}: there is no such command", hint="/help lists them")
+        text = await called(talk, line)
+        if text is None and not _PATH.match(line):
+            close = difflib.get_close_matches(name, COMMANDS, n=1)
+            hint = f"did you mean /{close[0]}? " if close else ""
+            raise UsageError(f"/{name}: there is no such command", hint=f"{hint}/help lists them")
+        await talk.say(line if text is None else text)
+        return None
     if command.at_rest and talk.is_busy:
         raise UsageError(f"/{name}: the model is at work", hint="stop it first, with Esc or /abort")
     return await command.run(talk, rest.strip())
@@ -45,6 +60,9 @@ async def run_command(talk: Talk, line: str) -> Leave | None:
 async def _help(talk: Talk, _: str) -> None:
     for name, command in COMMANDS.items():
         talk.surface.note(f"/{name} {command.words}".ljust(HELP_COLUMN) + command.help)
+    helps = await to_thread.run_sync(lambda: list(template_helps(talk.directory, talk.paths)))
+    for _name, usage, what in helps:
+        talk.surface.note(escape_terminal(usage.ljust(HELP_COLUMN) + what))
     talk.surface.note("//TEXT".ljust(HELP_COLUMN) + "say a text that begins with /")
     for keys, what in KEYS:
         talk.surface.note(keys.ljust(HELP_COLUMN) + what)

@@ -20,9 +20,7 @@ MOST_READ = 5000
 class LineCompleter(Completer):
     """Completes the word before the cursor."""
 
-    def __init__(
-        self, commands: Callable[[], Mapping[str, str]], directory: Callable[[], Path | None]
-    ) -> None:
+    def __init__(self, commands: Mapping[str, str], directory: Callable[[], Path | None]) -> None:
         """``commands`` gives names and their helps, ``directory`` where paths begin."""
         self._commands = commands
         self._directory = directory
@@ -42,10 +40,13 @@ class LineCompleter(Completer):
             yield from self._paths(word[1:], directory)
 
     def _named(self, begun: str) -> Iterator[Completion]:
-        for name, help_text in self._commands().items():
+        for name, help_text in self._commands.items():
             if name.startswith(begun):
                 yield Completion(
-                    f"{name} ", -len(begun), display=f"/{name}", display_meta=help_text
+                    f"{name} ",
+                    -len(begun),
+                    display=f"/{name}",
+                    display_meta=escape_terminal(help_text),
                 )
 
     def _paths(self, begun: str, directory: Path) -> Iterator[Completion]:

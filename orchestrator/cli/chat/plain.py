@@ -80,8 +80,8 @@ class PlainSurface:
         return None
 
     def draft(self, text: str) -> None:
-        """Show the person what was said there; there is no line to put it into."""
-        self.note(escape_terminal(f"said there: {text}"))
+        """Show the text; there is no line to put it into."""
+        self.note(escape_terminal(f"to be said anew: {text}"))
 
     async def read(self) -> Said | None:
         """Return the next line that says something; None at the end."""

@@ -14,6 +14,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 
+from orchestrator.cli.chat.pictures import pictures_in
 from orchestrator.cli.chat.surface import Surface
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
@@ -23,6 +24,7 @@ from orchestrator.harness.egress.net import Net
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.winding import RunEnd
 from orchestrator.schema.ids import SessionId
+from orchestrator.schema.message import Image
 from orchestrator.schema.terminal_text import escape_terminal
 
 AtRest = Callable[[Paths, SessionId], Awaitable[None]]
@@ -34,6 +36,14 @@ class Leave:
     """The person wants to go; ``then`` is done before the session is opened again, if at all."""
 
     then: AtRest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """What the model is told."""
+
+    text: str
+    pictures: tuple[Image, ...] = ()
 
 
 @dataclass(slots=True)
@@ -49,8 +59,9 @@ class Talk:
     failure: GloveboxError | None = None
     """What the session cannot go on after."""
     _settled: anyio.Event = field(default_factory=anyio.Event)
-    _later: list[str] = field(default_factory=list)
+    _later: list[Saying] = field(default_factory=list)
     """What is said when the model has stopped."""
+    _halted: bool = False
 
     def __post_init__(self) -> None:
         """Nothing has been said yet."""
@@ -66,19 +77,27 @@ class Talk:
         """Say whether the model is at work, or about to be."""
         return not self._settled.is_set()
 
-    def say(self, text: str) -> None:
-        """Have the model told something, now or when it has stopped; returns at once."""
+    async def say(self, text: str) -> None:
+        """Have the model told something, now or when it has stopped; pictures it names come along.
+
+        Raises UsageError for a picture that cannot be sent.
+        """
+        saying = Saying(text, await pictures_in(text, self.directory))
+        if saying.pictures and not self.conversation.session.models.info.images:
+            self.surface.note("this model sees no pictures; they are kept for one that does")
         if self.is_busy:
-            self._later.append(text)
+            self._later.append(saying)
+            self.surface.attend(self)
             return
-        self._settled = anyio.Event()
-        self.group.start_soon(self._say, text, self._settled)
+        self._settled, self._halted = anyio.Event(), False
+        self.group.start_soon(self._say, saying, self._settled)
 
     def stop(self) -> None:
         """Stop the model; what waited to be said is given back."""
         waiting, self._later = self._later, []
         if waiting:
-            self.surface.draft("\n".join(waiting))
+            self.surface.draft("\n".join(saying.text for saying in waiting))
+        self._halted = True
         self.conversation.abort()
 
     def fail(self, error: GloveboxError) -> None:
@@ -99,21 +118,25 @@ class Talk:
         facts["window"] = str(models.info.context_window)
         if cost := self.conversation.total.cost_usd:
             facts["cost"] = f"${cost:.3f}"
+        if self._later:
+            facts["waiting"] = f"{len(self._later)} waiting to be said"
         return facts
 
     def scrub(self, text: str) -> str:
         """Return text without the session's secrets."""
         return self.conversation.session.output.scrub(text)
 
-    async def _say(self, text: str, done: anyio.Event) -> None:
+    async def _say(self, saying: Saying, done: anyio.Event) -> None:
         try:
-            while True:
-                reply = await self.conversation.say(text)
+            while not self._halted:
+                reply = await self.conversation.say(saying.text, saying.pictures)
                 if reply.aborted:
                     self.surface.note("stopped; what ran was ended")
                 if not self._later:
                     return
-                text = self._later.pop(0)
+                saying = self._later.pop(0)
+            # Stopped before it was said.
+            self.surface.draft(saying.text)
         except FATAL as error:
             self.fail(error)
         finally:
@@ -172,7 +195,7 @@ class Chat:
             talk = Talk(conversation, self.surface, self.paths, group, self.options.directory)
             self.surface.attend(talk)
             if first:
-                talk.say(first)
+                await talk.say(first)
             leave = await self._listen(talk)
             talk.stop()
             await talk.settled()
@@ -199,6 +222,8 @@ class Chat:
                 await anyio.lowlevel.checkpoint()
             except GloveboxError as error:
                 self._tell(error)
+                if not said.text.startswith("/"):
+                    self.surface.draft(said.text)
             else:
                 if leave is not None:
                     return leave
@@ -206,7 +231,7 @@ class Chat:
     async def _take(self, talk: Talk, text: str) -> Leave | None:
         if text.startswith("/") and not text.startswith("//"):
             return await self.command(talk, text)
-        talk.say(text.removeprefix("/") if text.startswith("//") else text)
+        await talk.say(text.removeprefix("/") if text.startswith("//") else text)
         return None
 
     def _tell(self, error: GloveboxError) -> None:

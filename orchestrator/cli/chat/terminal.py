@@ -6,7 +6,7 @@ import math
 import os
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,7 @@ class Fittings:
     """What a terminal surface is made with."""
 
     history: Path
-    commands: Callable[[], Mapping[str, str]]
+    commands: Mapping[str, str]
     """Names of commands and their helps, for completion."""
     terminal: Terminal | None
     """Where questions are asked."""

@@ -30,7 +30,7 @@ def test_entry_is_chosen_and_what_was_said_there_comes_back(chat):
 
     assert answers == ["one", "one"]
     assert "at > of 2" in told
-    assert "said there: first" in told
+    assert "to be said anew: first" in told
 
 
 def test_named_entry_is_found_by_its_name(chat):

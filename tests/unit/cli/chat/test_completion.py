@@ -14,7 +14,7 @@ def complete(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text("")
     (tmp_path / "out").symlink_to("/")
-    completer = LineCompleter(lambda: {"tree": "t", "thinking": "h", "quit": "q"}, lambda: tmp_path)
+    completer = LineCompleter({"tree": "t", "thinking": "h", "quit": "q"}, lambda: tmp_path)
 
     def offered(line):
         found = completer.get_completions(Document(line), CompleteEvent())
@@ -58,6 +58,6 @@ def test_large_folder_offers_a_part(complete, tmp_path):
 
 
 def test_without_a_directory_no_paths_are_offered():
-    completer = LineCompleter(dict, lambda: None)
+    completer = LineCompleter({}, lambda: None)
 
     assert list(completer.get_completions(Document("@s"), CompleteEvent())) == []

@@ -32,7 +32,7 @@ def test_tree_leads_back_and_the_branch_that_was_left_stays(chat):
     _, answers, told = chat(*turns, said=["first", "/back", "again", "/tree"], command=back)
 
     assert answers == ["one", "one"]
-    assert "said there: first" in told
+    assert "to be said anew: first" in told
     assert [line[0] for line in told.splitlines() if "user: " in line] == [" ", ">"]
 
 
@@ -40,6 +40,9 @@ def test_tree_leads_back_and_the_branch_that_was_left_stays(chat):
     ("line", "told"),
     [
         ("/nonsense", "/nonsense: there is no such command (/help lists them)"),
+        ("/modle", "did you mean /model?"),
+        ("/policy", "policy default"),
+        ("/cost", "0 messages of yours"),
         ("/thinking hard", "/thinking: expected one of off, minimal"),
         ("/model nobody/x", "unknown provider 'nobody'"),
         ("/tree zzz", "entry 'zzz': expected one with this id or label, found 0"),
@@ -93,3 +96,17 @@ def test_model_that_fails_does_not_end_the_chat(chat):
 
     assert answers == ["now"]
     assert "bad_request" in told
+
+
+def test_picture_that_is_named_comes_along(chat):
+    """One that cannot be sent is told, and nothing is said."""
+    (chat.project / "one.png").write_bytes(b"\x89PNG\r\n\x1a\nrest")
+    (chat.project / "no.png").write_bytes(b"text")
+    said = ["what is on @no.png", "what is on @one.png"]
+    _, answers, told = chat({"text": "a cat"}, said=said)
+
+    assert answers == ["a cat"]
+    assert "@no.png: expected PNG, JPEG, WebP, GIF" in told
+    assert "to be said anew: what is on @no.png" in told
+    [file] = chat.paths.sessions.rglob("*.jsonl")
+    assert file.read_text().count("image/png") == 1
