@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from orchestrator.errors import ModelError
 from orchestrator.model.catalog import Target
 from orchestrator.model.client import ModelInfo, OnDelta, Prompt
 from orchestrator.model.openai_responses_request import request_body
@@ -21,6 +23,7 @@ class OpenAIResponses:
         self._client = client
         self._target = target
         self._failures = failures
+        self._summaries = True
 
     @property
     def info(self) -> ModelInfo:
@@ -30,8 +33,34 @@ class OpenAIResponses:
     async def complete(self, prompt: Prompt, *, on_delta: OnDelta) -> AssistantMessage:
         """Return the whole message after streaming it; never a half one."""
         body = request_body(prompt, self._target)
+        if not self._summaries:
+            _without_summary(body)
+        try:
+            return await self._ask(body, prompt, on_delta)
+        except ModelError as error:
+            if not _refuses_summary(error, body):
+                raise
+        # Organisations that OpenAI has not verified get thoughts, and no summaries of them.
+        self._summaries = False
+        _without_summary(body)
+        return await self._ask(body, prompt, on_delta)
+
+    async def _ask(
+        self, body: dict[str, Any], prompt: Prompt, on_delta: OnDelta
+    ) -> AssistantMessage:
         fold = ResponsesFold(self.info)
         with self._failures.translating():
             stream = await self._client.responses.create(**body, stream=True)
             await pour(stream, fold, on_delta)
         return fold.finish(prompt.messages)
+
+
+def _without_summary(body: dict[str, Any]) -> None:
+    if "reasoning" in body:
+        body["reasoning"].pop("summary", None)
+
+
+def _refuses_summary(error: ModelError, body: dict[str, Any]) -> bool:
+    """Say whether a request was refused for asking to see the thoughts."""
+    told = re.search(r"reasoning.?summar", error.message, re.IGNORECASE)
+    return error.kind == "bad_request" and "summary" in body.get("reasoning", {}) and bool(told)
