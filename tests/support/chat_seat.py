@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import struct
 import termios
@@ -16,7 +17,13 @@ import pyte
 
 from orchestrator.cli.chat.terminal import Fittings, TerminalSurface
 from orchestrator.confirmation.tty import TtyTerminal
+from orchestrator.schema.terminal_text import escape_terminal
 
+OWN = re.compile(
+    r"\x1b\[(?:\?2026[hl]|\?25[hl]|\?7[hl]|\?2004[hl]|\?12[hl]|\?1l|[0-9]*[ABCDGJK]|"
+    r"(?:[0-9]{1,3}(?:;[0-9]{1,3}){0,20})?m)"
+)
+"""Every sequence that the surface itself writes: none takes a text or asks for anything."""
 COMMANDS = {"help": "list the commands", "tree": "show the tree", "thinking": "how hard"}
 
 
@@ -41,6 +48,12 @@ class Attended:
         for secret in self.secrets:
             text = text.replace(secret, "[REDACTED]")
         return text
+
+
+def strange(written):
+    """Return what is neither one of our own sequences nor a character that shows as itself."""
+    rest = OWN.sub("", written)
+    return [char for char in rest if char not in "\r\n\b\a" and escape_terminal(char) != char]
 
 
 class ChatSeat:

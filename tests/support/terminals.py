@@ -33,13 +33,19 @@ def strange(written: str) -> list[str]:
 class Seat:
     """A person at a terminal: types, sees a screen, changes its size."""
 
-    def __init__(self, world: World, *arguments: str, size: tuple[int, int] = (80, 24)) -> None:
+    def __init__(
+        self,
+        world: World,
+        *arguments: str,
+        size: tuple[int, int] = (80, 24),
+        env: dict[str, str] | None = None,
+    ) -> None:
         columns, rows = size
         self.child = pexpect.spawn(
             str(GLOVEBOX),
             list(arguments),
             cwd=str(world.project),
-            env={**world.env(), "TERM": "xterm-256color"},
+            env={**world.env(), "TERM": "xterm-256color", **(env or {})},
             dimensions=(rows, columns),
             echo=False,
             timeout=60,

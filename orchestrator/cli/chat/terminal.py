@@ -199,7 +199,7 @@ class TerminalSurface:
 
     def _status(self) -> str:
         if self._talk is None:
-            return "  …"
+            return "  the box is being made ready"
         facts = dict(self._talk.facts())
         added, modified, deleted = self._view.files
         if added or modified or deleted:

@@ -1,7 +1,6 @@
 """A chat's surface on a pseudo-terminal, played by keys and read off the screen."""
 
 import json
-import re
 import stat
 
 import anyio
@@ -19,12 +18,8 @@ from orchestrator.schema.event import (
     TurnStart,
 )
 from tests.support.asking import question
+from tests.support.chat_seat import strange
 
-BOX = re.compile(
-    r"\x1b\[(?:\?2026[hl]|\?25[hl]|\?7[hl]|\?2004[hl]|\?12[hl]|\?1l|[0-9]*[ABCDGJK]|"
-    r"(?:[0-9]{1,3}(?:;[0-9]{1,3}){0,20})?m)"
-)
-"""Every sequence that the surface itself writes: none takes a text or asks for anything."""
 HOSTILE = (
     "\x1b]52;c;cm0gLXJmIC8=\x07\x1b[2J\x1b[6n\x9b31m\u202eevil\x1b[?1000h\r\x1bP1$r0m\x1b\\ end"
 )
@@ -96,10 +91,8 @@ def test_nothing_of_the_model_or_the_box_reaches_the_terminal_raw(sit):
         await seat.look(0.3)
 
     seat = sit(scene, colour=True)
-    rest = BOX.sub("", seat.written)
 
-    assert {char for char in rest if ord(char) < 32 or 127 <= ord(char) < 160} <= {"\r", "\n", "\b"}
-    assert "\u202e" not in rest
+    assert strange(seat.written) == []
     assert "evil" in seat.text()
 
 
