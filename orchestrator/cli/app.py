@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "discard": ("orchestrator.cli.workspace:discard", "Drop a session's changes."),
     "rewind": ("orchestrator.cli.rewind:rewind", "Go back to an earlier turn of a session."),
     "sessions": ("orchestrator.cli.sessions:app", "Show, copy, find, count and tidy sessions."),
+    "skills": ("orchestrator.cli.skills:app", "List and check skills."),
     "policy": ("orchestrator.cli.policy:app", "Check, show, explain and test policies."),
     "prompt": ("orchestrator.cli.prompt:app", "Show the system prompt and prompt templates."),
     "keys": ("orchestrator.cli.keys:app", "Keep provider keys."),

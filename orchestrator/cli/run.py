@@ -59,6 +59,11 @@ Fork = Annotated[
         "--fork", help="Go on with a copy of that session, in a fresh workspace of its directory."
     ),
 ]
+Skill = Annotated[
+    str | None,
+    typer.Option(help="Skill to work by; off for none. See glovebox skills list.", metavar="NAME"),
+]
+
 Environment = Annotated[
     list[str] | None,
     typer.Option(help="A variable for commands in the box; no secrets.", metavar="NAME=VALUE"),
@@ -79,6 +84,7 @@ def run(
         typer.Option("--model", "-m", help="provider/name, local, or scripted:FILE."),
     ] = None,
     thinking: Thinking = None,
+    skill: Skill = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="A shipped policy's name or a file; repeatable.")
     ] = None,
@@ -153,6 +159,7 @@ def run(
         small_model=settings.small_model,
         fallback=settings.fallback,
         thinking=read_thinking(thinking),
+        skill=skill,
         policies=tuple(policy or settings.policy),
         approve=approve,
         on_ask=_on_ask(on_ask),

@@ -98,6 +98,16 @@ class ContextSettings(BaseModel):
     """Of the newest messages, told word for word after a compaction."""
 
 
+class SkillSettings(BaseModel):
+    """Skills."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    route: Literal["off", "triggers", "model"] = "triggers"
+    """Who may switch one on that nobody named: nobody, the triggers that it gives, or the small
+    model where no trigger speaks."""
+
+
 class Settings(BaseModel):
     """What a user may set once instead of with every command."""
 
@@ -122,6 +132,8 @@ class Settings(BaseModel):
     """The system prompt."""
     context: ContextSettings = ContextSettings()
     """When a long conversation is compacted."""
+    skills: SkillSettings = SkillSettings()
+    """Skills."""
     pool: PoolSettings = PoolSettings()
     """A warm pool for each project that a session worked on."""
     approvals: ApprovalsSettings = ApprovalsSettings()
@@ -202,6 +214,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 _SECTIONS: dict[tuple[str, ...], type[BaseModel]] = {
     ("prompt",): PromptSettings,
+    ("skills",): SkillSettings,
     ("pool",): PoolSettings,
     ("approvals",): ApprovalsSettings,
     ("approvals", "webhook"): WebhookSettings,

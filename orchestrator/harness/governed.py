@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.config.paths import Paths
@@ -24,6 +24,7 @@ from orchestrator.harness.options import NO_MODEL, RunOptions
 from orchestrator.harness.overrides import check_model
 from orchestrator.harness.project import check_project
 from orchestrator.harness.project_image import ProjectAsker, ProjectImage
+from orchestrator.harness.skills.voting import SkillVotes
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.evaluate import evaluate, evaluate_command
 from orchestrator.schema.event import Observer
@@ -40,14 +41,16 @@ class Governed:
     desk: Desk
     confirmer: Confirmer
     project: ProjectImage
+    votes: SkillVotes = field(default_factory=SkillVotes)
+    """Of the skill that is on."""
 
     def judge(
         self, session: SessionId, audit: AuditSink, output: OutputFilter, *, observe: Observer
     ) -> Judge:
         """Return who judges each request of the session, and asks where policy says so."""
-        policy = self.policy
+        policy, votes = self.policy, self.votes
         return Judge(
-            lambda request, tool: evaluate(policy, request, tool=tool),
+            lambda request, tool: evaluate(votes.under(policy), request, tool=tool),
             asking_under(policy, self.confirmer, self.options, session=session),
             audit,
             observe=observe,
@@ -56,9 +59,9 @@ class Governed:
 
     def execs(self, audit: AuditSink, output: OutputFilter, *, observe: Observer) -> Execs:
         """Return who looks at each program that is started in the box."""
-        policy = self.policy
+        policy, votes = self.policy, self.votes
         return Execs(
-            lambda request: evaluate_command(policy, request),
+            lambda request: evaluate_command(votes.under(policy), request),
             audit=audit,
             output=output,
             observe=observe,

@@ -17,6 +17,7 @@ from orchestrator.redaction.redactor import Redactor
 from orchestrator.sandbox.container_spec import HOME
 from orchestrator.schema.mount import Mount
 from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.skills.active import FOLDER
 from orchestrator.workspace.extra_dirs import mount_directories, target_names
 from orchestrator.workspace.git_identity import git_variables, read_identity
 from orchestrator.workspace.home import HomeSpec, prepare_home
@@ -52,7 +53,10 @@ def check_environment(environment: Mapping[str, str], redactor: Redactor) -> Non
 
 def with_read_roots(policy: EffectivePolicy, options: RunOptions) -> EffectivePolicy:
     """Return the policy with the further directories among what file tools may read."""
-    return replace(policy, read_roots=(*policy.read_roots, *target_names(options.add_dirs)))
+    skills = (FOLDER,) if options.skill_files else ()
+    return replace(
+        policy, read_roots=(*policy.read_roots, *target_names(options.add_dirs), *skills)
+    )
 
 
 def brought_environment(options: RunOptions) -> dict[str, str]:
@@ -75,7 +79,12 @@ class Luggage:
 
     def tenant(self, workspace: WorkspaceSpec, prepared: Prepared) -> Tenant:
         """Return whose files the box works on, with every mount; blocks, call it from a thread."""
-        mounts = (*prepared.mounts, *self._home(workspace, prepared), *self._directories(workspace))
+        mounts = (
+            *prepared.mounts,
+            *self._home(workspace, prepared),
+            *self._directories(workspace),
+            *self._skills(),
+        )
         environment = brought_environment(self.options)
         return Tenant(prepared.uid, prepared.gid, mounts, environment)
 
@@ -91,6 +100,15 @@ class Luggage:
             labels=workspace.labels,
         )
         return (prepare_home(spec, paths=self.paths, engine=self.engine),)
+
+    def _skills(self) -> tuple[Mount, ...]:
+        files = self.options.skill_files
+        if files is None:
+            return ()
+        if not self.engine.info().local:
+            self.note("the engine is on another machine: the files of skills are not in the box")
+            return ()
+        return (Mount("bind", str(files), FOLDER, read_only=True),)
 
     def _directories(self, workspace: WorkspaceSpec) -> tuple[Mount, ...]:
         if self.options.add_dirs and not self.engine.info().local:

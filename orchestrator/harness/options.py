@@ -68,4 +68,8 @@ class RunOptions:
     """What the person is told once the session has begun; safe text."""
     output_schema: Path | None = None
     """A file with the JSON Schema that the answer is to follow."""
+    skill: str | None = None
+    """The skill to begin with; ``off`` for none, whatever was said."""
+    skill_files: Path | None = None
+    """Folder with the files of all skills, for the box."""
     tools: tuple[str, ...] = ("read", "write", "edit", "bash")

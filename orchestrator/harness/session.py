@@ -30,9 +30,11 @@ from orchestrator.harness.models.models import Models, ModelSource, open_models
 from orchestrator.harness.models.remembered import last_model
 from orchestrator.harness.models.roles import Roles
 from orchestrator.harness.options import RunOptions
-from orchestrator.harness.prompting import Prompts, open_prompts, open_speech
+from orchestrator.harness.prompting import open_prompts
 from orchestrator.harness.record import Record
 from orchestrator.harness.room import Room
+from orchestrator.harness.skills.desk import OfferedTools, SkillDesk
+from orchestrator.harness.skills.opening import begin_skill, bring_skills, open_skills
 from orchestrator.loop.agent_loop import AgentLoop, ToolRunner
 from orchestrator.model.client import ModelClient
 from orchestrator.policy.effective import EffectivePolicy
@@ -60,6 +62,7 @@ class Session:
     """Of model calls that are no turns."""
     speech: Callable[[], Speech]
     """What the next request carries besides the conversation."""
+    skills: SkillDesk
 
 
 @asynccontextmanager
@@ -75,8 +78,12 @@ async def open_session(
 
     ``net`` is what is let out to; by default the host's own network.
     """
-    governed = await govern(options, settings.approvals, paths, front=front)
-    tools = {tool.definition.name: tool for tool in builtin_tools(governed.options.tools)}
+    brought = await bring_skills(options, paths, note=front.note)
+    governed = await govern(brought.options, settings.approvals, paths, front=front)
+    tools = OfferedTools(
+        {tool.definition.name: tool for tool in builtin_tools(governed.options.tools)}
+    )
+    await brought.shelve()
     worker = _Worker(governed, settings, front.note)
     prompts = await open_prompts(governed, settings, paths, note=front.note)
     async with open_ground(
@@ -85,11 +92,21 @@ async def open_session(
         models = worker.models
         _bind(models, ground)
         meter = Meter(ground.record.audit, ground.record.store)
-        speech = _speech(ground, prompts, tools, models)
+        skills = open_skills(
+            ground,
+            brought,
+            tools,
+            models=models,
+            meter=meter,
+            prompts=prompts,
+            settings=settings,
+            note=front.note,
+        )
         dispatcher = _dispatcher(ground, tools)
-        loop = _loop(ground, dispatcher, models, speech=speech, meter=meter)
         _warn_of_cost(governed.policy, models, ground.observe)
         await _run_first(ground, dispatcher, tools, note=front.note)
+        await begin_skill(skills, brought.options, resumed=ground.record.resumed)
+        loop = _loop(ground, dispatcher, models, skills=skills, meter=meter)
         yield Session(
             ground.id,
             loop,
@@ -101,7 +118,8 @@ async def open_session(
             governed.options.prompt,
             models,
             meter,
-            lambda: speech,
+            skills.speech,
+            skills,
         )
 
 
@@ -185,19 +203,8 @@ async def _run_first(
     )
 
 
-def _speech(ground: Ground, prompts: Prompts, tools: Mapping[str, Tool], models: Models) -> Speech:
-    return open_speech(
-        prompts.under(ground.room.mode),
-        [tool.definition for tool in tools.values()],
-        models,
-        record=ground.record,
-        observe=ground.observe,
-        scrub=ground.output.scrub,
-    )
-
-
 def _loop(
-    ground: Ground, dispatcher: Dispatcher, models: Models, *, speech: Speech, meter: Meter
+    ground: Ground, dispatcher: Dispatcher, models: Models, *, skills: SkillDesk, meter: Meter
 ) -> AgentLoop:
     governed = ground.governed
     return AgentLoop(
@@ -205,8 +212,8 @@ def _loop(
         _runner(ground, dispatcher),
         ground.record.transcript,
         audit=ground.record.audit,
-        speech=speech,
-        limits=run_limits(governed.policy.limits, governed.options.limits),
+        speech=skills.speech(),
+        limits=run_limits(governed.policy.limits, skills.limited(governed.options.limits)),
         output=ground.output,
         observe=ground.observe,
         beside=lambda: together(ground.use.beside(), meter.beside()),

@@ -22,6 +22,7 @@ from orchestrator.schema.head_event import ModelChange
 from orchestrator.schema.message import AssistantMessage
 from orchestrator.schema.thinking import THINKING_LEVELS, ThinkingLevel
 
+Reason = Literal["user", "skill", "fallback"]
 IMPATIENT = RetryPolicy(attempts=3)
 """Where another model can take over, an outage is not waited out."""
 
@@ -80,7 +81,7 @@ class Models:
         """The level that is asked for; None leaves the model its own default."""
         return self.roles.thinking
 
-    async def switch(self, name: str) -> ModelInfo:
+    async def switch(self, name: str, reason: Reason = "user") -> ModelInfo:
         """Ask another model from the next request on.
 
         Raises ConfigError for one that policy does not allow or nobody knows, CredentialError
@@ -89,19 +90,19 @@ class Models:
         check_model(self.policy, name)
         chain = await self._chain(name)
         self._main, self.roles = chain, replace(self.roles, main=name)
-        self._tell("user")
+        self._tell(reason)
         return chain.info
 
-    def think(self, level: ThinkingLevel | None) -> None:
+    def think(self, level: ThinkingLevel | None, reason: Reason = "user") -> None:
         """Ask for another level of thinking from the next request on."""
         if level is not None and level not in THINKING_LEVELS:
             raise ConfigError(
                 f"thinking: expected one of {', '.join(THINKING_LEVELS)}, got {level!r}"
             )
         self.roles = replace(self.roles, thinking=level)
-        self._tell("user")
+        self._tell(reason)
 
-    def change(self, reason: Literal["start", "user", "fallback"]) -> dict[str, Any]:
+    def change(self, reason: Literal["start"] | Reason) -> dict[str, Any]:
         """Return the body of an entry about the models as they are now."""
         return {
             "model": self.info.id,
@@ -143,7 +144,7 @@ class Models:
         self.source.warn(self.source.scrub(f"{error.message}; {info.id} takes over"))
         self._tell("fallback")
 
-    def _tell(self, reason: Literal["user", "fallback"]) -> None:
+    def _tell(self, reason: Reason) -> None:
         self.note(self.change(reason))
         self.observe(ModelChange(self.info.id, self.thinking, reason))
 

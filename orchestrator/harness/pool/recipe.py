@@ -46,6 +46,7 @@ def recipe_of(options: RunOptions) -> RunOptions:
         resume=None,
         resume_latest=False,
         tools=(),
+        skill=None,
         remarks=(),
         policies=tuple(map(absolute_name, options.policies)),
     )

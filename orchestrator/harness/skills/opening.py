@@ -1,0 +1,147 @@
+"""Skills of one session: read before anything is made, offered once its box is up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from anyio import to_thread
+
+from orchestrator.config.paths import Paths
+from orchestrator.config.settings import Settings
+from orchestrator.context.speech import Speech
+from orchestrator.errors import UsageError
+from orchestrator.harness.ground import Ground
+from orchestrator.harness.models.meter import Meter, Metered
+from orchestrator.harness.models.models import Models
+from orchestrator.harness.options import RunOptions
+from orchestrator.harness.prompting import Prompts, open_speech
+from orchestrator.harness.skills.choosing import Chooser
+from orchestrator.harness.skills.desk import OfferedTools, SkillDesk
+from orchestrator.harness.skills.finding import find_skills
+from orchestrator.harness.skills.shelf import shelf_of, shelve
+from orchestrator.prompts.frame import cleaned
+from orchestrator.prompts.layer import Part, SkillParts
+from orchestrator.schema.terminal_text import escape_terminal
+from orchestrator.skills.active import Active
+from orchestrator.skills.discover import Catalogue
+from orchestrator.skills.listing import listing
+from orchestrator.skills.router import OFF, said_skill
+from orchestrator.tools.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """Skills that come along; ``options`` are the session's, with where their files are."""
+
+    options: RunOptions
+    catalogue: Catalogue
+    paths: Paths
+
+    async def shelve(self) -> None:
+        """Put the files where the box gets them from; SkillError where they cannot be."""
+        await to_thread.run_sync(shelve, self.catalogue, self.paths)
+
+
+async def bring_skills(
+    options: RunOptions, paths: Paths, *, note: Callable[[str], None]
+) -> Brought:
+    """Read the skills and tell what was left out.
+
+    ``/skill NAME`` at the start of what was said is taken as ``--skill NAME``. Raises UsageError or
+    SkillError for a skill that was asked for and cannot be used: nothing is made by then.
+    """
+    options = _as_said(options)
+    find = partial(find_skills, options.directory, paths, home=Path.home())
+    catalogue = await to_thread.run_sync(find)
+    for remark in (*catalogue.errors, *catalogue.warnings):
+        note(escape_terminal(f"skills: {remark}"))
+    if options.skill is not None and options.skill not in OFF:
+        catalogue.get(options.skill)
+    options = replace(options, skill_files=shelf_of(catalogue, paths))
+    return Brought(options, catalogue, paths)
+
+
+def open_skills(
+    ground: Ground,
+    brought: Brought,
+    tools: OfferedTools,
+    *,
+    models: Models,
+    meter: Meter,
+    prompts: Prompts,
+    settings: Settings,
+    note: Callable[[str], None],
+) -> SkillDesk:
+    """Return the session's skills; none is on yet."""
+    local = ground.room.workspace.site.engine.info().local
+    catalogue = brought.catalogue
+
+    def speak(active: Active | None, offered: tuple[Tool, ...]) -> Speech:
+        names = [tool.definition.name for tool in offered]
+        # Where their files could not be mounted there is nothing that could be loaded.
+        listed = listing(catalogue.skills.values(), tools=names) if local else ""
+        return open_speech(
+            prompts.under(ground.room.mode),
+            [tool.definition for tool in offered],
+            models,
+            record=ground.record,
+            observe=ground.observe,
+            scrub=ground.output.scrub,
+            skill=_parts(active, ground.output.scrub) if active else None,
+            more=[Part("tools", "skills", ground.output.scrub(cleaned(listed)), "found")],
+            shares=active.shares if active else None,
+        )
+
+    route = settings.skills.route
+    desk = SkillDesk(
+        catalogue,
+        tools,
+        ground.governed.votes,
+        models,
+        ground.record.store,
+        ground.record.audit,
+        ground.observe,
+        note,
+        speak,
+        routes=route != "off",
+        chooser=Chooser(Metered(lambda: models.small, meter)) if route == "model" else None,
+    )
+    meter.skill = lambda: desk.name
+    return desk
+
+
+async def begin_skill(desk: SkillDesk, options: RunOptions, *, resumed: bool) -> None:
+    """Switch on what was asked for, was on before, or is called for by what was said.
+
+    Raises SkillError or PromptError where what was asked for cannot be used.
+    """
+    if options.skill in OFF:
+        await desk.take_off(resumed=resumed)
+    elif options.skill is not None:
+        await desk.use(options.skill)
+    else:
+        if resumed:
+            await desk.take_up()
+        if options.prompt:
+            await desk.route(options.prompt)
+
+
+def _parts(active: Active, scrub: Callable[[str], str]) -> SkillParts:
+    skill = active.skill
+    texts = (scrub(cleaned(active.instructions)), scrub(cleaned(active.output)))
+    return SkillParts(skill.name, texts[0], skill.source, texts[1])
+
+
+def _as_said(options: RunOptions) -> RunOptions:
+    said = said_skill(options.prompt) if options.prompt else None
+    if said is None:
+        return options
+    if not said.rest:
+        raise UsageError(
+            f"/skill {said.skill or 'off'}: expected what to do after it, got nothing",
+            hint="such as: /skill review the uncommitted changes",
+        )
+    return replace(options, prompt=said.rest, skill=said.skill or "off")
