@@ -105,6 +105,10 @@ class Progress:
             case _ if line := _warning_line(event):
                 self._line("yellow", line)
 
+    def settle(self) -> None:
+        """End the line that is being said: nothing of it comes any more."""
+        self._break()
+
     def _begin(self, event: SessionStart) -> None:
         self._line("dim", _session_line(event))
         if gate := event.posture.get("facts", {}).get("gate"):

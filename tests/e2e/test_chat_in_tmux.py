@@ -112,13 +112,13 @@ def test_words_stream_and_esc_stops_them(world, open_pane):
     pane = open_pane("-m", world.script(slow, pace_s=0.3))
     pane.until("/help")
     pane.say("tell")
-    pane.until("one two three four", "Esc stops")
+    pane.until("one two three four", "· Esc stops")
     pane.press("Escape")
     pane.until("stopped", "/help")
     pane.say("again")
-    pane.until("one two three four five six one")
+    pane.until("» again\none two three four five six one")
     pane.press("C-c")
-    pane.until_gone("Esc stops")
+    pane.until_gone("· Esc stops")
     pane.press("C-d")
 
     assert pane.ended() == 0
@@ -131,14 +131,15 @@ def test_window_may_change_its_size_at_any_time(world, open_pane):
     pane.until("/help")
     pane.say("tell")
     pane.type("my draft")
-    pane.until("words that take", "my draft")
-    pane.resize(70, 20)
+    pane.until("time words that take their time words that take their time w", "my draft")
+    pane.resize(50, 20)
     pane.until("my draft")
     pane.resize(110, 35)
     text = pane.until("/help")
 
     assert len(re.findall("» my draft", text)) == 1
     assert ("words that take their time " * 8).strip() in text
+    assert text.count("words that take") == 8, "rows of the wider window are left"
     pane.press("C-c", "C-d")
     assert pane.ended() == 0
 

@@ -32,6 +32,7 @@ class PlainSurface:
     json_events: bool = False
     asked: Channel | None = None
     """Who answers questions; without one they are a no."""
+    _progress: Progress | None = None
 
     def opened(self) -> AbstractAsyncContextManager[None]:
         """Take nothing: streams are as they are."""
@@ -45,7 +46,7 @@ class PlainSurface:
         """Return what shows the events of one session."""
         if self.json_events:
             return JsonLines(lambda text: _put(self.out, text), session)
-        progress = Progress(lambda text: _put(self.err, text), colour=False)
+        progress = self._progress = Progress(lambda text: _put(self.err, text), colour=False)
 
         def show(event: Event) -> None:
             progress(event)
@@ -61,6 +62,11 @@ class PlainSurface:
     def note(self, text: str) -> None:
         """Tell the person something; ``text`` is already safe."""
         _put(self.err, text + "\n")
+
+    def settle(self) -> None:
+        """Take what the model was saying for said: it was stopped, or has stopped."""
+        if self._progress is not None:
+            self._progress.settle()
 
     def diff(self, lines: Iterable[str]) -> None:
         """Show lines of a diff as they are, made safe."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 import anyio
-from prompt_toolkit.application import Application
 from prompt_toolkit.application.run_in_terminal import in_terminal
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer
@@ -46,6 +45,7 @@ from prompt_toolkit.styles import Style
 
 from orchestrator.cli.chat.frames import FrameOutput
 from orchestrator.cli.chat.picker import HINT, Picker
+from orchestrator.cli.chat.resizing import ResizedApplication, wraps_again
 from orchestrator.cli.chat.view import PROMPT
 from orchestrator.schema.terminal_text import escape_terminal, wrap_cells
 
@@ -126,7 +126,7 @@ class Screen:
         self._waiting: list[str] = []
         self._growing: tuple[str, str] = ("", "")
         self._output = FrameOutput(out, term=os.environ.get("TERM"))
-        self.app: Application[None] = Application(
+        self.app = ResizedApplication(
             layout=Layout(self._layout(), focused_element=self.buffer),
             key_bindings=keys,
             style=STYLE,
@@ -136,6 +136,7 @@ class Screen:
             erase_when_done=True,
             min_redraw_interval=FRAME_S,
         )
+        self.app.wraps_again = wraps_again(os.environ)
         self.app.ttimeoutlen = self.app.timeoutlen = ESCAPE_WAIT_S
         self.app.before_render += lambda _: self._begin_frame()
         self.app.after_render += lambda _: self._end_frame()

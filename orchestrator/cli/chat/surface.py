@@ -76,6 +76,10 @@ class Surface(Protocol):
         """Tell the person something; ``text`` is already safe, of one line or several."""
         ...
 
+    def settle(self) -> None:
+        """Take what the model was saying for said: it was stopped, or has stopped."""
+        ...
+
     def diff(self, lines: Iterable[str]) -> None:
         """Show raw lines of a diff."""
         ...

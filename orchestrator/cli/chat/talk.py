@@ -130,6 +130,7 @@ class Talk:
         try:
             while not self._halted:
                 reply = await self.conversation.say(saying.text, saying.pictures)
+                self.surface.settle()
                 if reply.aborted:
                     self.surface.note("stopped; what ran was ended")
                 if not self._later:

@@ -19,13 +19,14 @@ from orchestrator.cli.chat.history import SaidHistory
 from orchestrator.cli.chat.keys import bindings
 from orchestrator.cli.chat.screen import Screen
 from orchestrator.cli.chat.surface import Attended, Said
-from orchestrator.cli.chat.view import View
+from orchestrator.cli.chat.view import DIM, View
 from orchestrator.confirmation.channels import Channel
 from orchestrator.confirmation.terminal import Terminal, TerminalConfirmer
 from orchestrator.schema.event import Observer
 from orchestrator.schema.event_base import Event
 from orchestrator.schema.terminal_text import escape_terminal
 
+GREETING = "Enter says a line · Ctrl-C stops the model · Ctrl-D leaves"
 LEAVE_WORDS = "Ctrl-C again leaves"
 LEAVE_WITHIN_S = 2.0
 
@@ -75,6 +76,8 @@ class TerminalSurface:
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
         """Take the terminal, and give it back at the end of the block."""
+        # tmux keeps in its scrollback what is taken away from a screen's first row on.
+        self._view.line(GREETING, DIM)
         begun = anyio.Event()
         failures: list[Exception] = []
 
@@ -181,6 +184,10 @@ class TerminalSurface:
             self.note("thoughts are folded")
         elif not self._view.show_thought():
             self.note("thoughts will be shown")
+
+    def settle(self) -> None:
+        """Take what the model was saying for said: it was stopped, or has stopped."""
+        self._view.settle()
 
     def diff(self, lines: Iterable[str]) -> None:
         """Show raw lines of a diff."""

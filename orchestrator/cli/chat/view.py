@@ -99,6 +99,12 @@ class View:
         for line in head_lines(event):
             self.line(line, YELLOW)
 
+    def settle(self) -> None:
+        """Have what was being said stay as it is: nothing of it comes any more."""
+        self._end_thinking()
+        self._progress.settle()
+        self._sheet.grow("")
+
     def line(self, text: str, code: str = "") -> None:
         """Have one line stay; raw text is made safe here."""
         safe = _safe(text)

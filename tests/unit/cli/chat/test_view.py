@@ -46,6 +46,19 @@ def test_line_that_is_whole_stays_and_the_rest_grows(sheet):
     assert (sheet.stays, sheet.grows) == ("one\ntwo\n\n", "three")
 
 
+def test_answer_that_is_stopped_stays_as_far_as_it_came(sheet):
+    """The next one begins a line of its own."""
+    show = view(sheet)
+    show(MessageDelta("thinking", "so"))
+    show(MessageDelta("text", "one\ntw"))
+    show.settle()
+    show(MessageDelta("text", "anew"))
+    show.settle()
+
+    assert sheet.stays.endswith("one\ntw\nanew\n")
+    assert sheet.grows == ""
+
+
 def edited(diff):
     return ToolEnd("c", "edit", False, "made 1 replacement in a", {"diff": diff}, 1.0)
 
