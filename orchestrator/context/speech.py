@@ -17,3 +17,5 @@ class Speech:
     tools: tuple[ToolDefinition, ...]
     thinking: ThinkingLevel | None = None
     shares: Shares = field(default_factory=Shares)
+    skill: str | None = None
+    """The skill that is switched on; kept beside each answer."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import anyio
 
+from orchestrator.dispatch.batch import INTERRUPTED, WAITS, Keep, forget, run_batch
 from orchestrator.dispatch.execs import Execs, hearing
 from orchestrator.dispatch.judge import Judge, NeedsApprovalError, refusal_text
 from orchestrator.dispatch.output import OutputFilter
@@ -25,6 +26,7 @@ from orchestrator.schema.event import Observer, ToolEnd, ToolStart, ToolUpdate
 from orchestrator.schema.message import ToolCall, ToolResult
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.request import (
+    ExecRequest,
     FileRequest,
     ProcessRequest,
     Request,
@@ -64,8 +66,13 @@ class Dispatcher:
         output: OutputFilter,
         observe: Observer,
         execs: Execs,
+        parallel: bool = True,
     ) -> None:
-        """``tools`` by name; everything a call may touch goes through ``executor``."""
+        """``tools`` by name; everything a call may touch goes through ``executor``.
+
+        ``parallel`` lets calls of a turn run side by side.
+        """
+        self._parallel = parallel
         self._execs = execs
         self._tools = tools
         self._executor = executor
@@ -76,54 +83,46 @@ class Dispatcher:
         self._processes = Processes(output)
         self._observe = observe
 
-    async def dispatch(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
-        """Run the calls; reads side by side, anything else one after the other.
+    async def dispatch(
+        self, calls: Sequence[ToolCall], *, keep: Keep = forget
+    ) -> tuple[ToolResult, ...]:
+        """Run the calls, side by side where none of them is of a kind that must be alone.
 
-        Raises PartialBatchError, with the calls that have not run, at an ask nobody can answer.
+        ``keep`` hears each result as it comes, also of calls that are broken off. Raises
+        PartialBatchError, with the calls that have not run, at an ask nobody can answer.
         """
         planned = [self._plan(call) for call in calls]
-        if len(calls) > 1 and all(_only_reads(item) for item in planned):
-            return await self._side_by_side(calls, planned)
-        results: list[ToolResult] = []
-        for call, item in zip(calls, planned, strict=True):
-            try:
-                results.append(await self._one(call, item))
-            except NeedsApprovalError as stop:
-                raise PartialBatchError(
-                    tuple(results), tuple(calls[len(results) :]), stop
-                ) from stop
-        return tuple(results)
 
-    async def _side_by_side(
-        self, calls: Sequence[ToolCall], planned: Sequence[Request | ToolResult]
-    ) -> tuple[ToolResult, ...]:
-        results: dict[int, ToolResult] = {}
+        async def one(at: int) -> ToolResult:
+            result = await self._one(calls[at], planned[at], keep=keep)
+            keep(result)
+            return result
 
-        async def run(at: int) -> None:
-            results[at] = await self._one(calls[at], planned[at])
+        parallel = self._parallel and all(_beside_others(item) for item in planned)
+        return await run_batch(calls, one, side_by_side=parallel, keep=keep)
 
-        try:
-            async with anyio.create_task_group() as group:
-                for at in range(len(calls)):
-                    group.start_soon(run, at)
-        except BaseExceptionGroup as failed:
-            cause = _gravest(failed)
-            if not isinstance(cause, NeedsApprovalError):
-                raise cause from None
-            told = tuple(results[at] for at in sorted(results))
-            left = tuple(call for at, call in enumerate(calls) if at not in results)
-            raise PartialBatchError(told, left, cause) from cause
-        return tuple(results[at] for at in range(len(calls)))
-
-    async def _one(self, call: ToolCall, planned: Request | ToolResult) -> ToolResult:
+    async def _one(
+        self, call: ToolCall, planned: Request | ToolResult, *, keep: Keep
+    ) -> ToolResult:
+        """Return the result of one call; whatever happens to it, its end is told."""
         started = time.perf_counter()
         name, arguments = self._output.scrub(call.name), self._output.scrub_data(call.arguments)
         self._observe(ToolStart(call=call.id, name=name, arguments=arguments))
-        ready = planned if isinstance(planned, ToolResult) else await self._clear(call, planned)
-        if isinstance(ready, ToolResult):
-            self._end(ready, {}, started)
-            return ready
-        return await self._execute(ready, started)
+        try:
+            ready = planned if isinstance(planned, ToolResult) else await self._clear(call, planned)
+            if not isinstance(ready, ToolResult):
+                return await self._execute(ready, started)
+        except NeedsApprovalError:
+            waits = ToolResult(call.id, name, WAITS, is_error=True)
+            self._end(waits, {"waiting": True}, started)
+            raise
+        except BaseException:
+            broken = ToolResult(call.id, name, INTERRUPTED, is_error=True)
+            keep(broken)
+            self._end(broken, {"interrupted": True}, started)
+            raise
+        self._end(ready, {}, started)
+        return ready
 
     def _plan(self, call: ToolCall) -> Request | ToolResult:
         """Return the request, or a result that tells the model what is wrong with its call."""
@@ -238,36 +237,12 @@ class Dispatcher:
         )
 
 
-class PartialBatchError(Exception):
-    """Raised when a batch stopped at an ask that nobody could answer."""
-
-    def __init__(
-        self,
-        results: tuple[ToolResult, ...],
-        waiting: tuple[ToolCall, ...],
-        stop: NeedsApprovalError,
-    ) -> None:
-        """Keep the results there are, and the calls without one: none of those has changed anything."""
-        super().__init__(str(stop))
-        self.results = results
-        self.waiting = waiting
-        self.stop = stop
-
-
 def _with_cause(output: str, ended_for: str) -> str:
     return f"{output}\n[what it started: {plain_content(ended_for)}]"
 
 
-def _only_reads(planned: Request | ToolResult) -> bool:
-    if isinstance(planned, ToolResult):
-        return True
-    return isinstance(planned, FileRequest) and file_access(planned) == "read"
-
-
-def _gravest(failed: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return what stopped a group: a failure before an ask that nobody could answer."""
-    asks, failures = failed.split(NeedsApprovalError)
-    found: BaseException | None = failures or asks
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    return found or failed
+def _beside_others(planned: Request | ToolResult) -> bool:
+    """Say whether a call may run while others do: what writes files or types waits its turn."""
+    if isinstance(planned, FileRequest):
+        return file_access(planned) == "read"
+    return isinstance(planned, ToolResult | ExecRequest)

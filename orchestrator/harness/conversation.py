@@ -14,6 +14,8 @@ import anyio
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
+from orchestrator.context.branching import BranchSummary
+from orchestrator.context.session_context import Compacted
 from orchestrator.errors import (
     AuditError,
     BoxError,
@@ -22,6 +24,7 @@ from orchestrator.errors import (
     SessionError,
     UsageError,
 )
+from orchestrator.harness.contexts import branch_summary
 from orchestrator.harness.egress.net import Net
 from orchestrator.harness.ending import stoppable, tell, unforeseen
 from orchestrator.harness.front import FrontDoor
@@ -87,18 +90,49 @@ class Conversation:
         self._scope.cancel()
         return True
 
-    def go_to(self, target: EntryId) -> str:
+    def steer(self, text: str, images: tuple[Image, ...] = ()) -> None:
+        """Have the model told as soon as the calls that run now are over."""
+        self.session.queue.steer(text, images)
+
+    def follow_up(self, text: str, images: tuple[Image, ...] = ()) -> None:
+        """Have the model told when it would stop."""
+        self.session.queue.follow_up(text, images)
+
+    async def compact(self, focus: str = "") -> Compacted | None:
+        """Summarise what was said before the newest; None where there is nothing to summarise.
+
+        Raises ContextError where there is no whole summary, UsageError while the model is at work.
+        """
+        self._check_rest()
+        return await self.session.context.compact(self.session.speech(), focus=focus)
+
+    async def go_to(self, target: EntryId, *, summarise: bool = False) -> str:
         """Go on from another entry of the tree; return what is to be said anew, if it was said.
 
-        Raises UsageError for an entry that is not there, or while the model is at work.
+        ``summarise`` leaves a word there about the branch that is left. Raises UsageError for an
+        entry that is not there, or while the model is at work, and ContextError or ModelError
+        where there is no summary: then nothing has moved.
         """
-        if self._scope is not None:
-            raise UsageError("the model is at work", hint="stop it first, with Esc")
+        self._check_rest()
         session = self.session
         place = place_of(target, session.record.store.tree)
+        summary = await self._branch_summary(place.leaf) if summarise else None
         go_to(session.record.store, place)
-        session.observe(LeafMoved(place.leaf))
+        if summary is not None:
+            session.record.store.append("branch_summary", summary.body)
+            session.record.store.sync()
+        session.observe(LeafMoved(place.leaf, summarised=summary is not None))
         return place.text
+
+    async def _branch_summary(self, target: EntryId | None) -> BranchSummary | None:
+        session = self.session
+        return await branch_summary(
+            session.ground, session.models, session.meter, render=session.render, target=target
+        )
+
+    def _check_rest(self) -> None:
+        if self._scope is not None:
+            raise UsageError("the model is at work", hint="stop it first, with Esc")
 
     async def _work(self) -> Reply:
         if self._scope is not None:

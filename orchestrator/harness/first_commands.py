@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from orchestrator.dispatch.dispatcher import Dispatcher, PartialBatchError
+from orchestrator.dispatch.batch import PartialBatchError
+from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import ToolCall
 from orchestrator.schema.terminal_text import escape_terminal

@@ -9,6 +9,7 @@ from pathlib import Path
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import ApprovalsSettings
 from orchestrator.confirmation.gate import Confirmer
+from orchestrator.confirmation.work_clock import ClockedConfirmer, WorkClock
 from orchestrator.credentials.store import KeyStore
 from orchestrator.dispatch.execs import Execs
 from orchestrator.dispatch.judge import Judge
@@ -41,6 +42,8 @@ class Governed:
     desk: Desk
     confirmer: Confirmer
     project: ProjectImage
+    clock: WorkClock
+    """Stands still while a person is waited for."""
     votes: SkillVotes = field(default_factory=SkillVotes)
     """Of the skill that is on."""
 
@@ -85,4 +88,6 @@ async def govern(
     confirmer = confirmer_for(options, front.person(), desk)
     project = await ProjectAsker(policy, paths, confirmer, front.note).chosen(options)
     check_luggage(project.options, policy, state=paths.state.resolve())
-    return Governed(project.options, policy, keys, desk, confirmer, project)
+    clock = WorkClock()
+    timed = ClockedConfirmer(confirmer, clock)
+    return Governed(project.options, policy, keys, desk, timed, project, clock)

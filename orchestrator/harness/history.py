@@ -13,8 +13,9 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from orchestrator.dispatch.batch import Keep
 from orchestrator.errors import GloveboxError
-from orchestrator.loop.agent_loop import ToolRunner
+from orchestrator.loop.seams import ToolRunner
 from orchestrator.schema.event import ErrorRaised, Observer, SnapshotTaken
 from orchestrator.schema.message import ToolCall, ToolResult
 from orchestrator.workspace.rewind import FileHistory
@@ -105,11 +106,11 @@ class KeepingRunner:
     runner: ToolRunner
     history: TurnHistory
 
-    async def dispatch(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
+    async def dispatch(self, calls: Sequence[ToolCall], *, keep: Keep) -> tuple[ToolResult, ...]:
         """Return one result a call, in order."""
         await self.history.wait()
         try:
-            return await self.runner.dispatch(calls)
+            return await self.runner.dispatch(calls, keep=keep)
         finally:
             writes = any(call.name not in READERS for call in calls)
             if writes or not self.history.files.is_costly:

@@ -9,15 +9,18 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
+from orchestrator.context.session_context import SessionContext
 from orchestrator.context.speech import Speech
+from orchestrator.context.summarising import Render
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.harness.box_spec import WORKDIR, run_limits
+from orchestrator.harness.contexts import session_context
 from orchestrator.harness.egress.net import Net
 from orchestrator.harness.egress.unanswered import StoppingRunner
 from orchestrator.harness.first_commands import run_first
@@ -35,7 +38,10 @@ from orchestrator.harness.record import Record
 from orchestrator.harness.room import Room
 from orchestrator.harness.skills.desk import OfferedTools, SkillDesk
 from orchestrator.harness.skills.opening import begin_skill, bring_skills, open_skills
-from orchestrator.loop.agent_loop import AgentLoop, ToolRunner
+from orchestrator.loop.agent_loop import AgentLoop
+from orchestrator.loop.around import Around
+from orchestrator.loop.queue import PersonQueue
+from orchestrator.loop.seams import ToolRunner
 from orchestrator.model.client import ModelClient
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.schema.event import ErrorRaised, Observer
@@ -62,6 +68,12 @@ class Session:
     """Of model calls that are no turns."""
     speech: Callable[[], Speech]
     """What the next request carries besides the conversation."""
+    queue: PersonQueue
+    """What the person says while the model works."""
+    context: SessionContext
+    render: Render
+    """Gives the texts of summaries."""
+    ground: Ground
     skills: SkillDesk
 
 
@@ -103,10 +115,13 @@ async def open_session(
             note=front.note,
         )
         dispatcher = _dispatcher(ground, tools)
+        render = prompts.library.render
+        context = session_context(ground, models, meter, render=render, settings=settings.context)
+        around = _around(ground, meter, context)
         _warn_of_cost(governed.policy, models, ground.observe)
         await _run_first(ground, dispatcher, tools, note=front.note)
         await begin_skill(skills, brought.options, resumed=ground.record.resumed)
-        loop = _loop(ground, dispatcher, models, skills=skills, meter=meter)
+        loop = _loop(ground, dispatcher, models, skills=skills, around=around)
         yield Session(
             ground.id,
             loop,
@@ -119,6 +134,10 @@ async def open_session(
             models,
             meter,
             skills.speech,
+            around.queue,
+            context,
+            render,
+            ground,
             skills,
         )
 
@@ -205,6 +224,12 @@ async def _run_first(
 
 def _loop(
     ground: Ground, dispatcher: Dispatcher, models: Models, *, skills: SkillDesk, meter: Meter
+    ground: Ground,
+    dispatcher: Dispatcher,
+    models: Models,
+    *,
+    speech: Callable[[], Speech],
+    around: Around[PersonQueue],
 ) -> AgentLoop:
     governed = ground.governed
     return AgentLoop(
@@ -212,10 +237,19 @@ def _loop(
         _runner(ground, dispatcher),
         ground.record.transcript,
         audit=ground.record.audit,
-        speech=skills.speech(),
+        speech=skills.speech,
         limits=run_limits(governed.policy.limits, skills.limited(governed.options.limits)),
         output=ground.output,
         observe=ground.observe,
+        around=around,
+    )
+
+
+def _around(ground: Ground, meter: Meter, context: SessionContext) -> Around[PersonQueue]:
+    return Around(
+        context,
+        PersonQueue(ground.observe, ground.output.scrub),
+        ground.governed.clock,
         beside=lambda: together(ground.use.beside(), meter.beside()),
     )
 

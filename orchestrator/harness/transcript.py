@@ -21,9 +21,10 @@ class StoredTranscript:
         """Return the conversation along the current path, fit to send."""
         return self._store.messages()
 
-    def add(self, message: Message) -> None:
-        """Append a message and return when it is on disk."""
-        self._store.append("message", encode_message(message))
+    def add(self, message: Message, **facts: Any) -> None:
+        """Append a message, with facts beside it, and return when it is on disk."""
+        known = {name: fact for name, fact in facts.items() if fact is not None}
+        self._store.append("message", {**encode_message(message), **known})
         self._store.sync()
 
     def hold(self, calls: Sequence[ToolCall]) -> None:

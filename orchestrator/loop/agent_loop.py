@@ -1,104 +1,69 @@
 """Model turn, tool calls, results, until the model is done or a limit is met.
 
 The loop decides nothing about what may happen (dispatch does) and nothing about where things are
-kept (the transcript does). Every message is on disk before it has an effect.
+kept (the transcript does). Every message is on disk before it has an effect. docs/loop.md draws
+the states; ``loop.states`` holds a run to them.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal, Protocol
-
-import anyio
-import rfc8785
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from orchestrator.context.speech import Speech
-from orchestrator.dispatch.dispatcher import PartialBatchError
+from orchestrator.dispatch.batch import PartialBatchError
 from orchestrator.dispatch.judge import NeedsApprovalError
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.records import AuditSink
-from orchestrator.loop.limits import Limits, Pace, Reached, Repetition, reached
-from orchestrator.loop.progress import Beside, Progress, nothing_beside
-from orchestrator.loop.turn import cost_of, tidy
+from orchestrator.errors import ContextError, ModelError
+from orchestrator.loop.around import Around
+from orchestrator.loop.asking import Asking
+from orchestrator.loop.calls import Calls
+from orchestrator.loop.circles import Circles, round_of
+from orchestrator.loop.limits import Limits, Reached, Warnings, reached
+from orchestrator.loop.progress import Progress
+from orchestrator.loop.seams import ToolRunner, Transcript
+from orchestrator.loop.states import Course
+from orchestrator.loop.words import (
+    CONCLUDE,
+    CUT_CALL,
+    CUT_TEXT,
+    NO_TOOLS,
+    NOT_FINISHED,
+    NUDGE,
+    say,
+    something_to_answer,
+)
 from orchestrator.model.client import ModelClient, Prompt
-from orchestrator.redaction.stream import RedactingStream
-from orchestrator.schema.codec import encode_message, encode_usage
+from orchestrator.schema.codec import encode_usage
 from orchestrator.schema.event import (
     ErrorRaised,
     LimitReached,
-    MessageDelta,
-    MessageEnd,
     Observer,
     RunStatus,
     TurnEnd,
     TurnStart,
 )
-from orchestrator.schema.ids import digest_of
 from orchestrator.schema.message import (
     AssistantMessage,
-    Message,
     Text,
     ToolCall,
-    ToolMessage,
-    ToolResult,
     Usage,
     UserMessage,
 )
 
-CUT_CALL = (
-    "Not run: the answer was cut at the output limit before this call was complete. "
-    "Send it again in smaller pieces."
-)
-CUT_TEXT = "Your answer was cut at the output limit. Go on exactly where it stopped, more briefly."
-NOT_FINISHED = "Not run: the answer that asked for it was broken off."
-NO_TOOLS = "Not run: the run has reached its limit."
 UNFINISHED = frozenset({"refusal", "aborted"})
 """Ends of an answer that its provider did not finish: what it asks for may be a part."""
-INTERRUPTED = (
-    "Interrupted before it ended; it may or may not have taken effect. Check before you repeat it."
-)
-CONCLUDE = (
-    "The run has reached its limit ({kind}). No tools are left. Say briefly what is done, what is "
-    "not, and what should be done next."
-)
-DELTA_KINDS: tuple[Literal["text", "thinking"], ...] = ("text", "thinking")
+MOST_PAUSES = 8
+"""Answers in a row that a provider may break off for its own reasons."""
 CONCLUSION_GRACE_S = 120.0
 """Seconds the conclusion may take after the wall time is over."""
 
 
-class Transcript(Protocol):
-    """The conversation on disk."""
-
-    def messages(self) -> tuple[Message, ...]:
-        """Return the conversation along the current path, fit to send."""
-        ...
-
-    def add(self, message: Message) -> None:
-        """Append a message and return when it is on disk."""
-        ...
-
-    def hold(self, calls: Sequence[ToolCall]) -> None:
-        """Note on disk that calls of the last answer wait for a person; none of them has run."""
-        ...
-
-    def take_up(self) -> tuple[ToolCall, ...]:
-        """Return the calls that wait, once: from here on they may have run."""
-        ...
-
-
-class ToolRunner(Protocol):
-    """Runs a turn's calls; ``dispatch.Dispatcher`` is the real one."""
-
-    async def dispatch(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
-        """Return one result a call, in order."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """How a run ended."""
+    """How a run ended; usage and cost are what was used since the last result."""
 
     status: RunStatus
     answer: str
@@ -109,8 +74,24 @@ class RunResult:
     waiting_for: NeedsApprovalError | None = None
 
 
+@dataclass(slots=True)
+class _Run:
+    """What one run remembers from turn to turn."""
+
+    circles: Circles
+    course: Course = field(default_factory=Course)
+    cuts: int = 0
+    """Answers in a row that were cut at the output limit."""
+    pauses: int = 0
+    shrunk: bool = False
+    """The conversation was shortened because the provider said so, and no answer came since."""
+    said: tuple[UserMessage, ...] = ()
+    """What is told the model before its next turn."""
+    limit: Reached | None = None
+
+
 class AgentLoop:
-    """One run of one conversation."""
+    """One conversation; each run goes on until the model has settled on what was said."""
 
     def __init__(
         self,
@@ -119,192 +100,238 @@ class AgentLoop:
         transcript: Transcript,
         *,
         audit: AuditSink,
-        speech: Speech,
+        speech: Callable[[], Speech],
         limits: Limits,
         output: OutputFilter,
         observe: Observer,
-        beside: Callable[[], Beside] = nothing_beside,
+        around: Around[Any],
     ) -> None:
-        """``output`` keeps secrets out of the transcript and of what observers see.
-
-        ``beside`` says what programs in the box have used so far.
-        """
+        """``output`` keeps secrets out of the transcript and of what observers see."""
         self._model = model
-        self._runner = runner
         self._transcript = transcript
         self._audit = audit
         self._speech = speech
         self._limits = limits
         self._output = output
         self._observe = observe
-        self._beside = beside
-        self._repetition = Repetition(limits.repeat)
-        self._pace = Pace(limits.tool_calls_per_minute)
+        self._around = around
+        self._asking = Asking(model, transcript, audit=audit, output=output, observe=observe)
+        per_minute = limits.tool_calls_per_minute
+        self._calls = Calls(runner, transcript, output=output, per_minute=per_minute)
+        self._warnings = Warnings()
+        self._progress = Progress(around.beside, around.clock.seconds, around.today)
+        self.ways: set[tuple[str, str]] = set()
+        """The transitions that the runs so far have taken."""
 
     async def run(self) -> RunResult:
-        """Go on from where the transcript ends; cancelling leaves it fit to resume.
+        """Go on from where the transcript ends; cancelling leaves it fit to send.
 
         Calls that waited for a person's answer come first: what was said yes to is what runs.
+        Raises what a turn cannot go on without: ModelError, ContextError, BoxError and their kin.
         """
-        progress = Progress(self._beside)
+        run = _Run(Circles(self._limits.repeat))
+        self._progress.begin_run()
+        self._warnings.begin_run()
+        try:
+            return await self._run(run)
+        finally:
+            run.course.to("end")
+            self.ways |= run.course.ways
+
+    async def _run(self, run: _Run) -> RunResult:
         held = self._transcript.take_up()
-        while True:
-            limit = self._limit(progress)
-            if limit is not None:
-                return await self._conclude(progress, limit)
-            left = self._seconds_left(progress)
-            with anyio.move_on_after(left):
-                try:
-                    if held:
-                        calls, held = held, ()
-                        await self._call_tools(calls)
-                        continue
-                    ended = await self._turn(progress)
-                except PartialBatchError as partial:
-                    return self._hold(progress, partial)
-                if ended is not None:
-                    return ended
+        try:
+            if held:
+                run.course.to("act")
+                with self._allowed():
+                    await self._calls.run(held)
+            else:
+                run.said = something_to_answer(self._transcript.messages())
+            while True:
+                self._tell(run)
+                limit = self._check(run)
+                if limit is not None:
+                    return await self._conclude(run, limit)
+                with self._allowed():
+                    ended = await self._turn(run)
+                    if ended is not None:
+                        return ended
+        except PartialBatchError as partial:
+            return self._result("needs_approval", "", waiting=partial.stop)
 
-    def _hold(self, progress: Progress, partial: PartialBatchError) -> RunResult:
-        """Keep what has run and what waits, and end resumably."""
-        if partial.results:
-            self._transcript.add(ToolMessage(partial.results))
-        self._transcript.hold(partial.waiting)
-        return self._result(progress, "needs_approval", "", waiting=partial.stop)
+    def _allowed(self) -> Any:
+        """Return the scope of what is broken off when the wall time is over."""
+        limit = self._limits.wall_time_s
+        left = None if limit is None else max(limit - self._progress.spent().seconds, 0.01)
+        return self._around.clock.allow(left)
 
-    def _limit(self, progress: Progress) -> Reached | None:
-        if progress.circling:
-            return Reached("repetition", self._limits.repeat)
-        return reached(self._limits, progress.spent())
+    def _tell(self, run: _Run) -> None:
+        """Have on disk what the model is told before its next turn."""
+        run.course.to("tell")
+        for message in (*run.said, *self._around.queue.steering()):
+            self._transcript.add(self._output.scrub_message(message))
+        run.said = ()
 
-    def _seconds_left(self, progress: Progress) -> float | None:
-        if self._limits.wall_time_s is None:
-            return None
-        return max(self._limits.wall_time_s - progress.spent().seconds, 0.01)
+    def _check(self, run: _Run) -> Reached | None:
+        run.course.to("check")
+        spent = self._progress.spent()
+        for warning in self._warnings.due(self._limits, spent):
+            self._observe(warning)
+        return run.limit or reached(self._limits, spent)
 
-    async def _turn(self, progress: Progress) -> RunResult | None:
+    async def _turn(self, run: _Run) -> RunResult | None:
         """Run one turn; None when another is to follow."""
-        progress.turns += 1
-        self._observe(TurnStart(progress.turns))
-        message = await self._ask(
-            progress,
-            Prompt(
-                self._speech.system,
-                self._transcript.messages(),
-                self._speech.tools,
-                thinking=self._speech.thinking,
-            ),
-        )
-        if message.stop_reason == "max_tokens":
-            ended = self._recover_cut(progress, message)
-        elif message.stop_reason in UNFINISHED:
-            self._close(message.tool_calls, NOT_FINISHED)
-            ended = self._result(progress, "failed", message.text)
-        elif message.tool_calls:
-            ended, progress.cuts = None, 0
-            await self._call_tools(message.tool_calls)
-            progress.circling = self._circling(message.tool_calls)
-        else:
-            ended = self._result(progress, _status_of(message), message.text)
-        if ended is not None and ended.status == "failed":
-            why = f"the model's answer ended with {message.stop_reason}"
-            self._observe(ErrorRaised("model", why, "go on with --resume, or try another model"))
-        self._observe(
-            TurnEnd(
-                turn=progress.turns,
-                stop_reason=message.stop_reason,
-                usage=encode_usage(message.usage),
-                cumulative_tokens=progress.usage.total,
+        self._progress.turns += 1
+        self._observe(TurnStart(self._progress.turns))
+        stop_reason, usage = "aborted", Usage()
+        try:
+            message = await self._answer(run)
+            stop_reason, usage = message.stop_reason, message.usage
+            return await self._follow(run, message)
+        except (ModelError, ContextError):
+            stop_reason = "error"
+            raise
+        finally:
+            self._observe(
+                TurnEnd(
+                    turn=self._progress.turns,
+                    stop_reason=stop_reason,
+                    usage=encode_usage(usage),
+                    cumulative_tokens=self._progress.usage.total,
+                )
             )
-        )
-        return ended
 
-    async def _ask(self, progress: Progress, prompt: Prompt) -> AssistantMessage:
-        """Return the model's message once it is on disk and in the audit."""
-        streams = {kind: self._stream_of(kind) for kind in DELTA_KINDS}
-        reply = await self._model.complete(prompt, on_delta=lambda d: streams[d.kind].feed(d.text))
-        for stream in streams.values():
-            stream.flush()
-        message = tidy(reply, prompt.messages)
-        progress.usage += message.usage
-        progress.add_cost(cost_of(message.usage, self._model.info))
-        stored = self._output.scrub_message(message)
-        self._transcript.add(stored)
-        self._audit.append(
-            "model_call",
-            {
-                "model": self._model.info.id,
-                "purpose": prompt.purpose,
-                "stop_reason": message.stop_reason,
-                "usage": encode_usage(message.usage),
-                "message_digest": digest_of(rfc8785.dumps(encode_message(stored))),
-                "calls": [call.id for call in message.tool_calls],
-            },
-        )
-        self._observe(MessageEnd(encode_message(stored)))
-        return message
+    async def _answer(self, run: _Run) -> AssistantMessage:
+        """Return the model's answer; a request that is too long is made shorter, once."""
+        while True:
+            speech = self._speech()
+            run.course.to("request")
+            prompt = await self._around.context.request(speech)
+            run.course.to("ask")
+            try:
+                message = await self._ask(prompt, speech)
+            except ModelError as error:
+                if error.kind != "overflow" or not await self._shrink(run):
+                    raise
+                continue
+            if message.stop_reason != "max_tokens":
+                run.shrunk = False
+            return message
 
-    def _stream_of(self, kind: Literal["text", "thinking"]) -> RedactingStream:
-        return self._output.stream(lambda text: self._observe(MessageDelta(kind, text)))
+    async def _shrink(self, run: _Run) -> bool:
+        if run.shrunk:
+            return False
+        run.shrunk = True
+        return await self._around.context.shrink(self._speech())
 
-    def _recover_cut(self, progress: Progress, message: AssistantMessage) -> RunResult | None:
-        """Answer a cut message once in a row; a second cut ends the run as failed."""
-        progress.cuts += 1
-        self._close(message.tool_calls, CUT_CALL)
-        if progress.cuts > 1:
-            return self._result(progress, "failed", message.text)
+    async def _ask(self, prompt: Prompt, speech: Speech) -> AssistantMessage:
+        facts = {"turn": self._progress.turns, "skill": speech.skill}
+        answered = await self._asking.ask(prompt, facts)
+        self._progress.usage += answered.message.usage
+        self._progress.add_cost(answered.cost_usd)
+        return answered.message
+
+    async def _follow(self, run: _Run, message: AssistantMessage) -> RunResult | None:
+        """Do what the answer asks for; None when another turn is to follow."""
+        reason = message.stop_reason
+        if reason == "max_tokens":
+            return await self._recover_cut(run, message)
+        if reason == "pause":
+            return self._recover_pause(run, message)
+        run.cuts = run.pauses = 0
+        if reason in UNFINISHED:
+            self._calls.close(message.tool_calls, NOT_FINISHED)
+            return self._failed(message)
+        if message.tool_calls:
+            await self._act(run, message.tool_calls)
+            return None
+        if reason != "end_turn":
+            return self._failed(message)
+        return self._settle(run, message)
+
+    async def _act(self, run: _Run, calls: tuple[ToolCall, ...]) -> None:
+        """Run the calls; a run that goes in circles is told so once, and then ended."""
+        run.course.to("act")
+        results = await self._calls.run(calls)
+        verdict, what = run.circles.judge(round_of(calls, results))
+        if verdict == "nudge":
+            run.said = say(NUDGE.format(what=what))
+        elif verdict == "stop":
+            run.limit = Reached("repetition", self._limits.repeat)
+
+    def _settle(self, run: _Run, message: AssistantMessage) -> RunResult | None:
+        """Go on with what the person said meanwhile; without it the run is done."""
+        run.course.to("settle")
+        queue = self._around.queue
+        run.said = queue.steering() or queue.follow_ups()
+        return None if run.said else self._result("done", message.text)
+
+    async def _recover_cut(self, run: _Run, message: AssistantMessage) -> RunResult | None:
+        """Answer a cut message once in a row; a second cut ends the run as failed.
+
+        One that was cut because the window is full can only go on in a shorter conversation.
+        """
+        run.cuts += 1
+        self._calls.close(message.tool_calls, CUT_CALL)
+        if run.cuts > 1:
+            return self._failed(message)
+        if self._fills_window(message.usage) and not await self._shrink(run):
+            return self._failed(message)
+        run.shrunk = False
         if not message.tool_calls:
-            self._transcript.add(UserMessage((Text(CUT_TEXT),)))
+            run.said = say(CUT_TEXT)
         return None
 
-    def _close(self, calls: tuple[ToolCall, ...], why: str) -> None:
-        """Give each call a result that says why there is none."""
-        if calls:
-            told = tuple(ToolResult(c.id, c.name, why, is_error=True) for c in calls)
-            self._transcript.add(self._output.scrub_message(ToolMessage(told)))
+    def _fills_window(self, usage: Usage) -> bool:
+        info = self._model.info
+        return usage.total >= info.context_window and usage.output < info.max_output
 
-    async def _call_tools(self, calls: tuple[ToolCall, ...]) -> None:
-        try:
-            await anyio.sleep(sum(self._pace.wait_s(time.monotonic()) for _ in calls))
-            results = await self._runner.dispatch(calls)
-        except anyio.get_cancelled_exc_class():
-            self._close(calls, INTERRUPTED)
-            raise
-        self._transcript.add(ToolMessage(results))
-        self._last = results
+    def _recover_pause(self, run: _Run, message: AssistantMessage) -> RunResult | None:
+        """Send the same again, so that the provider goes on; not for ever."""
+        run.pauses += 1
+        self._calls.close(message.tool_calls, NOT_FINISHED)
+        return self._failed(message) if run.pauses > MOST_PAUSES else None
 
-    def _circling(self, calls: tuple[ToolCall, ...]) -> bool:
-        call = digest_of(repr([(c.name, c.raw_arguments) for c in calls]).encode())
-        result = digest_of(repr([(r.output, r.is_error) for r in self._last]).encode())
-        return self._repetition.note(call, result)
+    def _failed(self, message: AssistantMessage) -> RunResult:
+        why = f"the model's answer ended with {message.stop_reason}"
+        self._observe(ErrorRaised("model", why, "go on with --resume, or try another model"))
+        return self._result("failed", message.text)
 
-    async def _conclude(self, progress: Progress, limit: Reached) -> RunResult:
+    async def _conclude(self, run: _Run, limit: Reached) -> RunResult:
         """Ask once for a conclusion without tools, and end."""
+        run.course.to("conclude")
         self._observe(LimitReached(limit.kind, limit.value))
         self._audit.append("limit", {"kind": limit.kind, "value": str(limit.value)})
         self._transcript.add(UserMessage((Text(CONCLUDE.format(kind=limit.kind)),)))
-        prompt = Prompt(self._speech.system, self._transcript.messages(), (), purpose="conclusion")
         answer = ""
-        with anyio.move_on_after(CONCLUSION_GRACE_S):
-            message = await self._ask(progress, prompt)
-            self._close(message.tool_calls, NO_TOOLS)
-            answer = message.text
-        return self._result(progress, "limit", answer, limit=limit)
+        with self._around.clock.allow(CONCLUSION_GRACE_S):
+            try:
+                message = await self._conclusion()
+            except (ModelError, ContextError) as error:
+                self._observe(ErrorRaised("conclusion", error.message, error.hint))
+            else:
+                self._calls.close(message.tool_calls, NO_TOOLS)
+                answer = message.text
+        return self._result("limit", answer, limit=limit)
+
+    async def _conclusion(self) -> AssistantMessage:
+        speech = self._speech()
+        prompt = await self._around.context.request(speech)
+        return await self._ask(_without_tools(prompt), speech)
 
     def _result(
         self,
-        progress: Progress,
         status: RunStatus,
         answer: str,
         *,
         limit: Reached | None = None,
         waiting: NeedsApprovalError | None = None,
     ) -> RunResult:
-        usage, cost_usd = progress.total()
+        turns, usage, cost_usd = self._progress.untold()
         return RunResult(
             status=status,
             answer=self._output.scrub(answer),
-            turns=progress.turns,
+            turns=turns,
             usage=usage,
             cost_usd=cost_usd,
             limit=limit,
@@ -312,5 +339,5 @@ class AgentLoop:
         )
 
 
-def _status_of(message: AssistantMessage) -> RunStatus:
-    return "done" if message.stop_reason == "end_turn" else "failed"
+def _without_tools(prompt: Prompt) -> Prompt:
+    return replace(prompt, tools=(), purpose="conclusion")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from orchestrator.schema.ids import Digest
+from orchestrator.schema.head_event import BudgetWarning
+
+WARNED_SHARES = (0.5, 0.8)
+"""Of a limit, from least to most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,14 +16,19 @@ class Limits:
     """None stands for no limit."""
 
     steps: int | None = 200
-    """Model turns of one run."""
+    """Model turns until it settles on what was said."""
     tokens: int | None = 2_000_000
-    """All tokens of one run, cached ones too."""
+    """All tokens of the session, cached ones too."""
     cost_usd: float | None = None
+    """Of the session."""
     wall_time_s: float | None = None
+    """Until the model settles on what was said; waiting for a person does not count."""
     tool_calls_per_minute: int | None = None
     repeat: int = 3
-    """So many equal calls with equal results in a row end the run."""
+    """After so many equal calls with equal results in a row the model is told, after one more the
+    run ends; 0 switches it off."""
+    cost_usd_per_day: float | None = None
+    """Of all sessions of one day, UTC."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,60 +36,61 @@ class Reached:
     """The limit that was met."""
 
     kind: str
-    """``steps tokens cost wall_time repetition``."""
+    """``steps tokens cost cost_per_day wall_time repetition``."""
     value: float
 
 
 @dataclass(slots=True)
 class Spent:
-    """What a run has used."""
+    """What counts to the limits."""
 
     steps: int = 0
     tokens: int = 0
     cost_usd: float = 0.0
     seconds: float = 0.0
+    cost_today_usd: float = 0.0
 
 
-def reached(limits: Limits, spent: Spent) -> Reached | None:
-    """Return the first limit that forbids another turn."""
+def measured(limits: Limits, spent: Spent) -> tuple[tuple[str, float, float], ...]:
+    """Return kind, limit and what is used of it, for each limit that there is."""
     pairs = (
         ("steps", limits.steps, spent.steps),
         ("tokens", limits.tokens, spent.tokens),
         ("cost", limits.cost_usd, spent.cost_usd),
+        ("cost_per_day", limits.cost_usd_per_day, spent.cost_today_usd),
         ("wall_time", limits.wall_time_s, spent.seconds),
     )
-    for kind, limit, used in pairs:
-        if limit is not None and used >= limit:
+    return tuple((kind, limit, used) for kind, limit, used in pairs if limit is not None)
+
+
+def reached(limits: Limits, spent: Spent) -> Reached | None:
+    """Return the first limit that forbids another turn."""
+    for kind, limit, used in measured(limits, spent):
+        if used >= limit:
             return Reached(kind, limit)
     return None
 
 
 @dataclass(slots=True)
-class Repetition:
-    """Sees a run going in circles: the same call with the same result, or two taking turns.
+class Warnings:
+    """Says once for each limit that a share of it is used."""
 
-    Results count too, so a test that is run again after an edit is no repetition.
-    """
+    _told: dict[str, float] = field(default_factory=dict)
 
-    repeat: int
-    _seen: deque[tuple[Digest, Digest]] = field(default_factory=lambda: deque(maxlen=64))
+    def due(self, limits: Limits, spent: Spent) -> tuple[BudgetWarning, ...]:
+        """Return what is to be told now, the highest share alone where several were passed."""
+        found = []
+        for kind, limit, used in measured(limits, spent):
+            passed = [share for share in WARNED_SHARES if used >= share * limit]
+            if passed and used < limit and passed[-1] > self._told.get(kind, 0.0):
+                self._told[kind] = passed[-1]
+                found.append(BudgetWarning(kind, passed[-1], used, limit))
+        return tuple(found)
 
-    def note(self, call: Digest, result: Digest) -> bool:
-        """Record one call with its result; True when the run is going in circles."""
-        self._seen.append((call, result))
-        last = list(self._seen)
-        if self.repeat < 1:
-            return False
-        return _cycles(last, 1, self.repeat) or _cycles(last, 2, self.repeat)
-
-
-def _cycles(seen: list[tuple[Digest, Digest]], period: int, times: int) -> bool:
-    """Say whether the last ``times`` rounds of ``period`` entries are equal."""
-    span = period * times
-    if len(seen) < span or times < 2:
-        return False
-    tail = seen[-span:]
-    return all(tail[at] == tail[at % period] for at in range(span))
+    def begin_run(self) -> None:
+        """Forget what was told of limits that count anew."""
+        for kind in ("steps", "wall_time"):
+            self._told.pop(kind, None)
 
 
 @dataclass(slots=True)

@@ -1,8 +1,7 @@
-"""What a run has used so far, in its own turns and beside them."""
+"""What a session has used so far, in its own turns and beside them."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -26,28 +25,50 @@ def nothing_beside() -> Beside:
     return Beside()
 
 
+def nothing_today() -> float:
+    """Return that other sessions have spent nothing today."""
+    return 0.0
+
+
 @dataclass(slots=True)
 class Progress:
-    """What one run has used so far."""
+    """What one session has used so far.
+
+    Tokens and money count over the session; turns and time over one run, that is until the model
+    has settled on what was said.
+    """
 
     beside: Callable[[], Beside]
+    seconds: Callable[[], float]
+    """Worked since the session came up."""
+    today: Callable[[], float] = nothing_today
+    """US dollars that other sessions have spent today."""
     turns: int = 0
+    """Of the session."""
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
     """None for good once one call's cost is not known: a sum without it would be a lie."""
-    cuts: int = 0
-    """Answers in a row that were cut at the output limit."""
-    circling: bool = False
-    started: float = field(default_factory=time.monotonic)
+    known_cost_usd: float = 0.0
+    """At least so much."""
+    _run_from: tuple[int, float] = (0, 0.0)
+    _told: tuple[Usage, int] = field(default_factory=lambda: (Usage(), 0))
+    _told_cost_usd: float | None = 0.0
+
+    def begin_run(self) -> None:
+        """Count turns and time from here."""
+        self._run_from = self.turns, self.seconds()
 
     def spent(self) -> Spent:
-        """Return what counts to the run's limits."""
+        """Return what counts to the limits."""
         beside = self.beside()
+        cost = self.known_cost_usd + beside.known_cost_usd
+        turns, seconds = self._run_from
         return Spent(
-            self.turns,
-            self.usage.total + beside.usage.total,
-            (self.cost_usd or 0.0) + beside.known_cost_usd,
-            time.monotonic() - self.started,
+            steps=self.turns - turns,
+            tokens=self.usage.total + beside.usage.total,
+            cost_usd=cost,
+            cost_today_usd=cost + self.today(),
+            seconds=self.seconds() - seconds,
         )
 
     def total(self) -> tuple[Usage, float | None]:
@@ -57,7 +78,17 @@ class Progress:
         cost = (self.cost_usd or 0.0) + (beside.cost_usd or 0.0) if known else None
         return self.usage + beside.usage, cost
 
+    def untold(self) -> tuple[int, Usage, float | None]:
+        """Return turns, usage and cost since this was last asked, so that all answers add up."""
+        usage, cost = self.total()
+        (told, turns), told_cost = self._told, self._told_cost_usd
+        self._told, self._told_cost_usd = (usage, self.turns), cost
+        known = cost is not None and told_cost is not None
+        more = (cost or 0.0) - (told_cost or 0.0) if known else None
+        return self.turns - turns, usage - told, more
+
     def add_cost(self, cost_usd: float | None) -> None:
         """Add a call's cost."""
+        self.known_cost_usd += cost_usd or 0.0
         known = self.cost_usd is not None and cost_usd is not None
         self.cost_usd = (self.cost_usd or 0.0) + (cost_usd or 0.0) if known else None

@@ -1,12 +1,42 @@
-"""What the loop needs of those above and beside it, apart from model, runner and transcript."""
+"""What the loop needs of those around it, apart from the model."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from orchestrator.context.speech import Speech
+from orchestrator.dispatch.batch import Keep
 from orchestrator.model.client import Prompt
-from orchestrator.schema.message import UserMessage
+from orchestrator.schema.message import Message, ToolCall, ToolResult, UserMessage
+
+
+class Transcript(Protocol):
+    """The conversation on disk."""
+
+    def messages(self) -> tuple[Message, ...]:
+        """Return the conversation along the current path, fit to send."""
+        ...
+
+    def add(self, message: Message, **facts: Any) -> None:
+        """Append a message, with facts beside it, and return when it is on disk."""
+        ...
+
+    def hold(self, calls: Sequence[ToolCall]) -> None:
+        """Note on disk that calls of the last answer wait for a person; none of them has run."""
+        ...
+
+    def take_up(self) -> tuple[ToolCall, ...]:
+        """Return the calls that wait, once: from here on they may have run."""
+        ...
+
+
+class ToolRunner(Protocol):
+    """Runs a turn's calls; ``dispatch.Dispatcher`` is the real one."""
+
+    async def dispatch(self, calls: Sequence[ToolCall], *, keep: Keep) -> tuple[ToolResult, ...]:
+        """Return one result a call, in order; ``keep`` hears each as it comes."""
+        ...
 
 
 class Context(Protocol):

@@ -5,23 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from orchestrator.model.prices import cost_of
+from orchestrator.model.prices import cost_of, saved_of
 from orchestrator.model.projection import valid
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import AssistantMessage, Message, Text, Thinking, ToolCall
 
-__all__ = ["cost_of", "tidy"]
+__all__ = ["cost_of", "saved_of", "tidy"]
 
 
-def tidy(message: AssistantMessage, before: Sequence[Message]) -> AssistantMessage:
-    """Return the message without empty texts and with call ids unique in the conversation.
+class KnownCalls:
+    """The ids of a conversation's calls; what it has seen is not looked through again."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._taken: set[CallId] = set()
+        self._seen = 0
+        self._last: Message | None = None
+
+    def of(self, messages: Sequence[Message]) -> set[CallId]:
+        """Return the ids in ``messages``; a conversation that only grew is read from where it did."""
+        same = 0 < self._seen <= len(messages) and messages[self._seen - 1] is self._last
+        if not same:
+            self._taken, self._seen = set(), 0
+        for message in messages[self._seen :]:
+            if isinstance(message, AssistantMessage):
+                self._taken.update(call.id for call in message.tool_calls)
+        self._seen, self._last = len(messages), messages[-1] if messages else None
+        return self._taken
+
+
+def tidy(message: AssistantMessage, taken: set[CallId]) -> AssistantMessage:
+    """Return the message without empty texts and with call ids that are not ``taken``, now they are.
 
     Some servers send no ids, or the same one twice; a request with such ids would be refused.
     Half a character, which neither file nor request can hold, becomes a visible mark.
     """
-    taken = {
-        call.id for old in before if isinstance(old, AssistantMessage) for call in old.tool_calls
-    }
     parts: list[Text | Thinking | ToolCall] = []
     for part in message.content:
         if isinstance(part, Text) and not part.text:

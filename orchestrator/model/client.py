@@ -76,9 +76,9 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A piece of a streamed answer."""
+    """A piece of a streamed answer; ``void``: all pieces before it are, as the call is made anew."""
 
-    kind: Literal["text", "thinking"]
+    kind: Literal["text", "thinking", "void"]
     text: str
 
 

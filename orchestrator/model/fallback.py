@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 
 from orchestrator.errors import ModelError, ModelFailure
-from orchestrator.model.client import ModelClient, ModelInfo, OnDelta, Prompt
+from orchestrator.model.client import Delta, ModelClient, ModelInfo, OnDelta, Prompt
 from orchestrator.schema.message import AssistantMessage
 
 OUTAGE: frozenset[ModelFailure] = frozenset(
@@ -45,5 +45,6 @@ class Fallback:
             except ModelError as error:
                 if error.kind not in OUTAGE or not self._others:
                     raise
+                on_delta(Delta("void", ""))
                 self._current = await self._others.pop(0)()
                 self._on_fallback(self._current.info, error)

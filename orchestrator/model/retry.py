@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from orchestrator.errors import ModelError
-from orchestrator.model.client import ModelClient, ModelInfo, OnDelta, Prompt
+from orchestrator.model.client import Delta, ModelClient, ModelInfo, OnDelta, Prompt
 from orchestrator.schema.message import AssistantMessage
 
 OnRetry = Callable[[int, float, str], None]
@@ -61,6 +61,7 @@ class Retrying:
                 delay = self._delay(attempt, error)
                 if delay is None:
                     raise
+                on_delta(Delta("void", ""))
                 self._on_retry(attempt, delay, error.message)
             await self._sleep(delay)
             attempt += 1

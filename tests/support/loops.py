@@ -7,13 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from orchestrator.confirmation.work_clock import WorkClock
 from orchestrator.context.speech import Speech
+from orchestrator.dispatch.batch import Keep
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.harness.transcript import StoredTranscript
-from orchestrator.loop.agent_loop import AgentLoop, ToolRunner
+from orchestrator.loop.agent_loop import AgentLoop
+from orchestrator.loop.around import Around
 from orchestrator.loop.limits import Limits
-from orchestrator.loop.progress import Beside, nothing_beside
+from orchestrator.loop.progress import Beside, nothing_beside, nothing_today
+from orchestrator.loop.queue import PersonQueue
+from orchestrator.loop.seams import Context, ToolRunner
+from orchestrator.loop.whole import WholeConversation
 from orchestrator.model.client import Delta, ModelInfo, OnDelta, Prompt
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.sandbox.scripted import ScriptedBox
@@ -84,7 +90,12 @@ class ToldRunner:
     output: str | Callable[[int], str] = "ok"
     batches: list[tuple[ToolCall, ...]] = field(default_factory=list)
 
-    async def dispatch(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
+    async def dispatch(
+        self,
+        calls: Sequence[ToolCall],
+        *,
+        keep: Keep,  # noqa: ARG002 - a runner's form
+    ) -> tuple[ToolResult, ...]:
         self.batches.append(tuple(calls))
         told = self.output if isinstance(self.output, str) else self.output(len(self.batches))
         return tuple(ToolResult(call.id, call.name, told) for call in calls)
@@ -99,6 +110,7 @@ class Opened:
     corridor: Corridor
     store: SessionStore
     events: list[Event]
+    queue: PersonQueue
 
     def of(self, kind: type[Event]) -> list[Any]:
         """Return the events of one kind."""
@@ -119,6 +131,10 @@ def open_loop(
     prices: Mapping[str, float | None] | None = None,
     known: Mapping[str, str] | None = None,
     beside: Callable[[], Beside] = nothing_beside,
+    today: Callable[[], float] = nothing_today,
+    context: Context | None = None,
+    clock: WorkClock | None = None,
+    speech: Callable[[], Speech] | None = None,
     **corridor_options: Any,
 ) -> Opened:
     """Put a loop together; it runs calls in ``box``, or hands them to ``runner``."""
@@ -128,16 +144,23 @@ def open_loop(
     store = SessionStore.create(folder / "session.jsonl", header)
     transcript = StoredTranscript(store)
     transcript.add(UserMessage((Text("do it"),)))
+    queue = PersonQueue(corridor.events.append, corridor.output.scrub)
     runs: ToolRunner | Dispatcher = runner or corridor.dispatcher
     loop = AgentLoop(
         model,
         runs,
         transcript,
         audit=corridor.audit,
-        speech=Speech("be good", (BASH,)),
+        speech=speech or (lambda: Speech("be good", (BASH,))),
         limits=limits or Limits(),
         output=OutputFilter(Redactor(known or {})),
         observe=corridor.events.append,
-        beside=beside,
+        around=Around(
+            context or WholeConversation(transcript.messages, cache_key=SESSION),
+            queue,
+            clock or WorkClock(),
+            beside=beside,
+            today=today,
+        ),
     )
-    return Opened(loop, model, corridor, store, corridor.events)
+    return Opened(loop, model, corridor, store, corridor.events, queue)

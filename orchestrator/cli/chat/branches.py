@@ -43,7 +43,7 @@ async def tree(talk: Talk, word: str) -> None:
         target = rows[chosen][0]
     else:
         target = find_entry(entries, word).id
-    text = talk.conversation.go_to(target)
+    text = await talk.conversation.go_to(target)
     talk.surface.note("the conversation goes on from there; files are as they are")
     if text:
         talk.surface.draft(text)

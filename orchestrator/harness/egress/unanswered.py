@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from orchestrator.confirmation.gate import Answer, Question
-from orchestrator.dispatch.dispatcher import PartialBatchError
+from orchestrator.dispatch.batch import Keep, PartialBatchError
 from orchestrator.dispatch.judge import NeedsApprovalError
-from orchestrator.loop.agent_loop import ToolRunner
+from orchestrator.loop.seams import ToolRunner
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import ToolCall, ToolResult
 
@@ -37,9 +37,9 @@ class StoppingRunner:
         self._runner = runner
         self._unanswered = unanswered
 
-    async def dispatch(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
+    async def dispatch(self, calls: Sequence[ToolCall], *, keep: Keep) -> tuple[ToolResult, ...]:
         """Return the results; PartialBatchError, with all of them, where the run is to end."""
-        results = await self._runner.dispatch(calls)
+        results = await self._runner.dispatch(calls, keep=keep)
         question = self._unanswered.question
         if question is not None:
             stop = NeedsApprovalError(CallId(question.call or calls[-1].id), question)

@@ -98,7 +98,8 @@ class SkillDesk:
         """Return what the next request carries; put together anew where model or skill changed."""
         now = (self.name, self.models.info.id, self.models.thinking)
         if self._speech is None or self._spoken != now:
-            self._speech, self._spoken = self.speak(self.active, tuple(self.tools.values())), now
+            spoken = self.speak(self.active, tuple(self.tools.values()))
+            self._speech, self._spoken = replace(spoken, skill=self.name), now
         return self._speech
 
     def limited(self, limits: LimitOptions) -> LimitOptions:

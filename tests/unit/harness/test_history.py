@@ -3,6 +3,7 @@
 import anyio
 import pytest
 
+from orchestrator.dispatch.batch import forget
 from orchestrator.errors import WorkspaceError
 from orchestrator.harness.history import KeepingRunner, open_history
 from orchestrator.schema.event import ErrorRaised, SnapshotTaken
@@ -38,7 +39,7 @@ class Runner:
     def __init__(self, log) -> None:
         self.log = log
 
-    async def dispatch(self, calls):
+    async def dispatch(self, calls, *, keep):  # noqa: ARG002 - a runner's form
         self.log.append("ran")
         if calls == FAIL:
             raise ValueError(calls)
@@ -55,7 +56,7 @@ def play(kept, log, *batches):
             runner = KeepingRunner(Runner(log), history)
             for batch in batches:
                 try:
-                    await runner.dispatch(batch)
+                    await runner.dispatch(batch, keep=forget)
                 except ValueError:
                     log.append("failed")
             await history.finish()

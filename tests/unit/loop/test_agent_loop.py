@@ -6,16 +6,11 @@ import anyio
 import pytest
 
 from orchestrator.confirmation.answers import NobodyConfirmer
+from orchestrator.dispatch.batch import INTERRUPTED, NOT_STARTED
 from orchestrator.errors import ModelError
 from orchestrator.harness.transcript import StoredTranscript
-from orchestrator.loop.agent_loop import (
-    CUT_CALL,
-    CUT_TEXT,
-    INTERRUPTED,
-    NO_TOOLS,
-    NOT_FINISHED,
-)
 from orchestrator.loop.limits import Limits
+from orchestrator.loop.words import CUT_CALL, CUT_TEXT, NO_TOOLS, NOT_FINISHED
 from orchestrator.sandbox.scripted import Reply, ScriptedBox
 from orchestrator.schema.event import (
     ErrorRaised,
@@ -256,7 +251,7 @@ def test_calls_of_an_unfinished_answer_are_not_run(tmp_path, stop):
 
 
 class SlowRunner(ToldRunner):
-    async def dispatch(self, calls):  # noqa: ARG002 - a runner's form
+    async def dispatch(self, calls, *, keep):  # noqa: ARG002 - a runner's form
         await anyio.sleep_forever()
 
 
@@ -277,8 +272,8 @@ REACHED = {
 @pytest.mark.parametrize("kind", REACHED)
 def test_limit_gives_exactly_one_conclusion_without_tools(tmp_path, kind):
     """Whatever the limit: one last request, no tools on offer, its text is the answer."""
-    turns = [says(bash(n), usage=Usage(10, 5)) for n in (1, 2)]
-    turns = turns[:1] if kind == "wall_time" else turns
+    count = {"wall_time": 1, "repetition": 3}.get(kind, 2)
+    turns = [says(bash(n), usage=Usage(10, 5)) for n in range(1, count + 1)]
     opened = open_loop(tmp_path, *turns, says("so far so good"), **REACHED[kind])
 
     end = run(opened)
@@ -329,7 +324,7 @@ def test_wait_for_the_pace_can_be_interrupted(tmp_path):
 
     assert end.limit.kind == "wall_time"
     assert runner.batches == []
-    assert [result.output for result in results(opened)[0]] == [INTERRUPTED, INTERRUPTED]
+    assert [result.output for result in results(opened)[0]] == [NOT_STARTED, NOT_STARTED]
 
 
 def test_two_calls_with_one_id_get_two(tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.loop.turn import cost_of, tidy
+from orchestrator.loop.turn import KnownCalls, cost_of, tidy
 from orchestrator.model.client import ModelInfo
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import Text, Thinking, ToolCall, Usage
@@ -21,12 +21,12 @@ def test_message_in_order_stays_as_it_is():
     """Nothing is changed without need."""
     message = says("a", Thinking("b", "test", "sig"), called("c"))
 
-    assert tidy(message, ()) == message
+    assert tidy(message, set()) == message
 
 
 def test_empty_texts_go():
     """They would be refused when sent again."""
-    assert tidy(says("", "a", ""), ()).content == (Text("a"),)
+    assert tidy(says("", "a", ""), set()).content == (Text("a"),)
 
 
 @pytest.mark.parametrize(
@@ -40,20 +40,31 @@ def test_empty_texts_go():
 )
 def test_ids_are_unique_within_a_turn(given, kept):
     """Each call can be answered by its own."""
-    assert ids(tidy(says(*map(called, given)), ())) == kept
+    assert ids(tidy(says(*map(called, given)), set())) == kept
 
 
 def test_ids_are_unique_in_the_conversation():
     """Some servers count from one in every turn."""
     before = (says(called("a"), called("a_1")), says("text"))
 
-    assert ids(tidy(says(called("a")), before)) == ["a_2"]
+    assert ids(tidy(says(called("a")), KnownCalls().of(before))) == ["a_2"]
+
+
+def test_only_what_is_new_is_looked_through():
+    """A conversation that was cut short or changed is looked through anew."""
+    known = KnownCalls()
+    first, second = says(called("a")), says(called("b"))
+
+    assert known.of([first]) == {"a"}
+    assert known.of([first, second]) == {"a", "b"}
+    assert known.of([second]) == {"b"}
+    assert known.of([]) == set()
 
 
 def test_half_characters_become_a_visible_mark():
     """Neither file nor request can hold them."""
     broken = ToolCall(CallId("c"), "ba\udc00sh", '"\ud83d"')
-    message = tidy(says("x \ud83d", Thinking("\udfff", "test"), broken), ())
+    message = tidy(says("x \ud83d", Thinking("\udfff", "test"), broken), set())
 
     assert message.content[0] == Text("x \ufffd")
     assert message.content[1].text == "\ufffd"

@@ -1,7 +1,9 @@
+from functools import partial
+
 import anyio
 import pytest
 
-from orchestrator.dispatch.dispatcher import PartialBatchError
+from orchestrator.dispatch.batch import PartialBatchError, forget
 from orchestrator.harness.egress.unanswered import StoppingRunner, Unanswered
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import ToolResult
@@ -12,14 +14,15 @@ from tests.support.corridor import call
 class Runner:
     """Runs calls by saying so."""
 
-    async def dispatch(self, calls):
+    async def dispatch(self, calls, *, keep):  # noqa: ARG002 - a runner's form
         return tuple(
             ToolResult(CallId(each.id), each.name, "ran", is_error=False) for each in calls
         )
 
 
 def dispatched(unanswered):
-    return anyio.run(StoppingRunner(Runner(), unanswered).dispatch, [call("bash", command="x")])
+    runner = StoppingRunner(Runner(), unanswered)
+    return anyio.run(partial(runner.dispatch, [call("bash", command="x")], keep=forget))
 
 
 def test_run_goes_on_where_somebody_answered():

@@ -1,0 +1,26 @@
+"""What a loop stands among, besides model, runner and transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from orchestrator.confirmation.work_clock import WorkClock
+from orchestrator.loop.progress import Beside, nothing_beside, nothing_today
+from orchestrator.loop.seams import Context, Queue
+
+_Waiting = TypeVar("_Waiting", bound=Queue)
+
+
+@dataclass(frozen=True, slots=True)
+class Around(Generic[_Waiting]):
+    """What a loop stands among."""
+
+    context: Context
+    queue: _Waiting
+    clock: WorkClock
+    beside: Callable[[], Beside] = nothing_beside
+    """Says what programs in the box, and other calls of models, have used so far."""
+    today: Callable[[], float] = nothing_today
+    """US dollars that other sessions have spent today."""

@@ -1,0 +1,121 @@
+"""One model call: streamed, put in order, on disk and in the audit before anything follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+import rfc8785
+
+from orchestrator.dispatch.output import OutputFilter
+from orchestrator.dispatch.records import AuditSink
+from orchestrator.loop.seams import Transcript
+from orchestrator.loop.turn import KnownCalls, cost_of, saved_of, tidy
+from orchestrator.model.client import Delta, ModelClient, Prompt
+from orchestrator.redaction.stream import RedactingStream
+from orchestrator.schema.codec import encode_message, encode_usage
+from orchestrator.schema.event import MessageDelta, MessageEnd, Observer
+from orchestrator.schema.ids import digest_of
+from orchestrator.schema.message import AssistantMessage, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a model said, as it said it, and what that cost."""
+
+    message: AssistantMessage
+    cost_usd: float | None
+
+
+class Asking:
+    """Asks for one session."""
+
+    def __init__(
+        self,
+        model: ModelClient,
+        transcript: Transcript,
+        *,
+        audit: AuditSink,
+        output: OutputFilter,
+        observe: Observer,
+    ) -> None:
+        """``output`` keeps secrets out of the transcript and of what observers see."""
+        self._model = model
+        self._transcript = transcript
+        self._audit = audit
+        self._output = output
+        self._observe = observe
+        self._known = KnownCalls()
+
+    async def ask(self, prompt: Prompt, facts: Mapping[str, Any]) -> Answered:
+        """Return the answer once it is stored, with ``facts`` beside it.
+
+        Where it is broken off, what was said up to then is stored as an answer that was aborted.
+        """
+        heard = _Heard(self._output, self._observe)
+        try:
+            reply = await self._model.complete(prompt, on_delta=heard.feed)
+        except anyio.get_cancelled_exc_class():
+            text = "".join(heard.pieces)
+            if text.strip():
+                said = AssistantMessage((Text(text),), "aborted", model=self._model.info.id)
+                self._store(said, prompt, None, facts)
+            raise
+        heard.flush()
+        message = tidy(reply, self._known.of(prompt.messages))
+        cost_usd = cost_of(message.usage, self._model.info)
+        self._store(message, prompt, cost_usd, facts)
+        return Answered(message, cost_usd)
+
+    def _store(
+        self,
+        message: AssistantMessage,
+        prompt: Prompt,
+        cost_usd: float | None,
+        facts: Mapping[str, Any],
+    ) -> None:
+        stored = self._output.scrub_message(message)
+        saved_usd = saved_of(message.usage, self._model.info)
+        self._transcript.add(stored, cost_usd=cost_usd, saved_usd=saved_usd, **facts)
+        encoded = encode_message(stored)
+        self._audit.append(
+            "model_call",
+            {
+                "model": self._model.info.id,
+                "purpose": prompt.purpose,
+                "stop_reason": message.stop_reason,
+                "usage": encode_usage(message.usage),
+                "message_digest": digest_of(rfc8785.dumps(encoded)),
+                "calls": [call.id for call in message.tool_calls],
+            },
+        )
+        self._observe(MessageEnd(encoded))
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What came so far of one answer; a retry makes it void."""
+
+    output: OutputFilter
+    observe: Observer
+    pieces: list[str] = field(default_factory=list)
+    streams: dict[str, RedactingStream] = field(default_factory=dict)
+
+    def feed(self, delta: Delta) -> None:
+        if delta.kind == "void":
+            self.pieces, self.streams = [], {}
+            return
+        if delta.kind == "text":
+            self.pieces.append(delta.text)
+        kind = delta.kind
+        if kind not in self.streams:
+            self.streams[kind] = self.output.stream(
+                lambda text: self.observe(MessageDelta(kind, text))
+            )
+        self.streams[kind].feed(delta.text)
+
+    def flush(self) -> None:
+        for stream in self.streams.values():
+            stream.flush()

@@ -1,0 +1,134 @@
+"""One model call: stored and recorded before anything follows."""
+
+import anyio
+import pytest
+
+from orchestrator.context.speech import Speech
+from orchestrator.loop.asking import Asking
+from orchestrator.model.client import Delta, Prompt
+from orchestrator.schema.event import MessageDelta, MessageEnd
+from orchestrator.schema.message import AssistantMessage, ToolCall, Usage
+from tests.support.loops import open_loop, says
+
+FREE = {"input_price": 1_000_000.0, "output_price": 0.0, "cache_read_price": 250_000.0}
+
+
+def asking(opened):
+    return Asking(
+        opened.model,
+        Kept(opened.store),
+        audit=opened.corridor.audit,
+        output=opened.corridor.output,
+        observe=opened.events.append,
+    )
+
+
+class Kept:
+    """A transcript that keeps the facts beside each message."""
+
+    def __init__(self, store):
+        self.added = []
+        self.store = store
+
+    def add(self, message, **facts):
+        self.added.append((message, facts))
+
+
+def ask(opened, made, facts=None):
+    prompt = Prompt(Speech("s", ()).system, opened.messages)
+
+    async def main():
+        return await made.ask(prompt, facts or {})
+
+    return anyio.run(main)
+
+
+def test_answer_is_stored_with_cost_and_facts(tmp_path):
+    """And what the cache saved: four read for a quarter of the price."""
+    opened = open_loop(tmp_path, says("hi", usage=Usage(2, 5, 4)), prices=FREE)
+    made = asking(opened)
+    answered = ask(opened, made, {"turn": 3, "skill": "review"})
+
+    assert answered.cost_usd == 3.0
+    ((stored, facts),) = made._transcript.added
+    assert stored.text == "hi"
+    assert facts == {"cost_usd": 3.0, "saved_usd": 3.0, "turn": 3, "skill": "review"}
+    assert opened.corridor.bodies("model_call")[0]["stop_reason"] == "end_turn"
+    assert [type(event) for event in opened.events][-1] is MessageEnd
+
+
+def test_answer_that_is_broken_off_is_kept_as_aborted(tmp_path):
+    """Corpus session-loop-01: what the person saw is what the model is told it said."""
+    opened = open_loop(tmp_path)
+    made = asking(opened)
+
+    class Slow:
+        info = opened.model.info
+
+        async def complete(self, prompt, *, on_delta):  # noqa: ARG002 - the Protocol's form
+            on_delta(Delta("text", "half an ans"))
+            on_delta(Delta("thinking", "hm"))
+            await anyio.sleep_forever()
+
+    made._model = Slow()
+
+    async def main():
+        with anyio.move_on_after(0.05):
+            await made.ask(Prompt("s", opened.messages), {})
+
+    anyio.run(main)
+    ((stored, _),) = made._transcript.added
+    assert (stored.text, stored.stop_reason) == ("half an ans", "aborted")
+
+
+def test_nothing_is_kept_of_an_answer_that_had_not_begun(tmp_path):
+    opened = open_loop(tmp_path)
+    made = asking(opened)
+
+    class Silent:
+        info = opened.model.info
+
+        async def complete(self, prompt, *, on_delta):  # noqa: ARG002 - the Protocol's form
+            on_delta(Delta("text", "first try"))
+            on_delta(Delta("void", ""))
+            await anyio.sleep_forever()
+
+    made._model = Silent()
+
+    async def main():
+        with anyio.move_on_after(0.05):
+            await made.ask(Prompt("s", opened.messages), {})
+
+    anyio.run(main)
+    assert made._transcript.added == []
+
+
+@pytest.mark.parametrize("kind", ["text", "thinking"])
+def test_pieces_are_told_without_secrets(tmp_path, kind):
+    opened = open_loop(tmp_path, known={"k": "hunter2-hunter2"})
+    made = asking(opened)
+
+    class Leaky:
+        info = opened.model.info
+
+        async def complete(self, prompt, *, on_delta):  # noqa: ARG002 - the Protocol's form
+            for piece in ("it is hunter2", "-hunter2", " there"):
+                on_delta(Delta(kind, piece))
+            return AssistantMessage((), "end_turn")
+
+    made._model = Leaky()
+    ask(opened, made)
+    told = "".join(event.text for event in opened.of(MessageDelta) if event.kind == kind)
+    assert "hunter2" not in told
+    assert told.startswith("it is ")
+
+
+def test_ids_that_were_used_before_are_made_new(tmp_path):
+    """Corpus session-loop-16 and -17."""
+    twin = says(ToolCall("", "bash", "{}", {}), ToolCall("", "bash", "{}", {}))
+    opened = open_loop(tmp_path, twin)
+
+    assert [call.id for call in ask(opened, asking(opened)).message.tool_calls] == [
+        "call_1",
+        "call_2",
+    ]
