@@ -42,7 +42,7 @@ class Governed:
     desk: Desk
     confirmer: Confirmer
     project: ProjectImage
-    clock: WorkClock
+    clock: WorkClock = field(default_factory=WorkClock)
     """Stands still while a person is waited for."""
     votes: SkillVotes = field(default_factory=SkillVotes)
     """Of the skill that is on."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.config.paths import Paths
@@ -223,12 +223,11 @@ async def _run_first(
 
 
 def _loop(
-    ground: Ground, dispatcher: Dispatcher, models: Models, *, skills: SkillDesk, meter: Meter
     ground: Ground,
     dispatcher: Dispatcher,
     models: Models,
     *,
-    speech: Callable[[], Speech],
+    skills: SkillDesk,
     around: Around[PersonQueue],
 ) -> AgentLoop:
     governed = ground.governed

@@ -7,7 +7,6 @@ from orchestrator.config.settings import Settings
 from orchestrator.errors import ConfigError, PolicyError
 from orchestrator.harness.session import open_session
 from orchestrator.schema.event import ErrorRaised, SessionStart
-from orchestrator.schema.message import Text, UserMessage
 
 OWN = {"api": "openai-chat", "base_url": "http://127.0.0.1:9", "key_required": False}
 
@@ -57,9 +56,12 @@ def test_policy_that_cannot_be_loaded_opens_nothing(options, paths, front):
 @pytest.mark.docker
 @pytest.mark.usefixtures("engine")
 def test_open_session_tells_what_it_runs_under(options, paths, front, project):
-    """Model, policy, image, proved controls, workspace; the prompt is in the transcript."""
+    """Model, policy, image, proved controls, workspace; the prompt is there to be said."""
     session_id, said = opening(
-        options({"text": "x"}), paths, front, lambda s: (s.id, s.record.transcript.messages())
+        options({"text": "x"}),
+        paths,
+        front,
+        lambda s: (s.id, (s.prompt, s.record.transcript.messages())),
     )
 
     (start,) = front.of(SessionStart)
@@ -69,7 +71,7 @@ def test_open_session_tells_what_it_runs_under(options, paths, front, project):
     assert start.image.startswith("sha256:")
     assert start.posture["controls"]["no_network"] is True
     assert start.workspace["path"] == str(project)
-    assert said == (UserMessage((Text("do it"),)),)
+    assert said == ("do it", ())
     assert '"type":"close"' in paths.audit_log(session_id).read_text()
 
 
