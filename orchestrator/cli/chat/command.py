@@ -25,6 +25,7 @@ from orchestrator.cli.run import (
     Approve,
     Environment,
     Fork,
+    Skill,
     Thinking,
     Tools,
     chosen_directory,
@@ -52,6 +53,7 @@ def chat(
         str | None, typer.Option("--model", "-m", help="provider/name, local, or scripted:FILE.")
     ] = None,
     thinking: Thinking = None,
+    skill: Skill = None,
     policy: Annotated[
         list[str] | None, typer.Option(help="A shipped policy's name or a file; repeatable.")
     ] = None,
@@ -106,6 +108,7 @@ def chat(
         small_model=settings.small_model,
         fallback=settings.fallback,
         thinking=read_thinking(thinking),
+        skill=skill,
         policies=tuple(policy or settings.policy),
         approve=approve,
         yolo=yolo,

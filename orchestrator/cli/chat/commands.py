@@ -20,8 +20,10 @@ from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.schema.thinking import THINKING_LEVELS
 from orchestrator.sessions.copying import own_entries
 from orchestrator.sessions.stats import stats_of
+from orchestrator.skills.router import OFF
 
 HELP_COLUMN = 42
+SKILL_COLUMN = 20
 _PATH = re.compile(r"/[^\s/]+/")
 
 
@@ -98,6 +100,20 @@ async def _thinking(talk: Talk, word: str) -> None:
     await _model(talk, "")
 
 
+async def _skill(talk: Talk, word: str) -> None:
+    desk = talk.conversation.session.skills
+    if word:
+        await desk.use(None if word in OFF else word)
+    else:
+        for name, skill in desk.catalogue.skills.items():
+            mark = ">" if name == desk.name else " "
+            talk.surface.note(
+                escape_terminal(f"{mark} {name}".ljust(SKILL_COLUMN) + skill.description)
+            )
+    if not desk.name:
+        talk.surface.note("no skill is on")
+
+
 async def _cost(talk: Talk, _: str) -> None:
     entries = talk.conversation.session.record.store.tree.entries
     own = own_entries(entries)
@@ -116,6 +132,7 @@ COMMANDS: dict[str, Command] = {
     "thinking": Command(
         "[LEVEL|show|hide]", "how hard it thinks; show what it thinks", _thinking, at_rest=False
     ),
+    "skill": Command("[NAME|off]", "list the skills, or work by another from now on", _skill),
     "tree": Command("[ENTRY]", "go on from another entry of the conversation", branches.tree),
     "label": Command("[ENTRY] NAME", "name an entry, to find it again; - for none", branches.label),
     "rewind": Command(

@@ -115,6 +115,8 @@ class Talk:
         facts = {"model": models.info.id}
         if models.thinking:
             facts["thinking"] = f"thinking {models.thinking}"
+        if skill := self.conversation.session.skills.name:
+            facts["skill"] = f"skill {skill}"
         facts["window"] = str(models.info.context_window)
         if cost := self.conversation.total.cost_usd:
             facts["cost"] = f"${cost:.3f}"

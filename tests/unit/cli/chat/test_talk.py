@@ -1,5 +1,7 @@
 """The course of a chat, on a real box, said line by line."""
 
+import json
+
 import pytest
 
 from orchestrator.cli.chat.commands import run_command
@@ -110,3 +112,22 @@ def test_picture_that_is_named_comes_along(chat):
     assert "to be said anew: what is on @no.png" in told
     [file] = chat.paths.sessions.rglob("*.jsonl")
     assert file.read_text().count("image/png") == 1
+
+
+def kept(chat):
+    [file] = chat.paths.sessions.rglob("*.jsonl")
+    return [json.loads(line) for line in file.read_text().splitlines()[1:]]
+
+
+def test_skill_is_worked_by_from_the_next_request_on(chat):
+    """Its prompt is another one, and switched off the first is back."""
+    turns = ({"text": "a"}, {"text": "b"}, {"text": "c"})
+    said = ["one", "/skill", "/skill debug", "two", "/skill off", "three", "/skill none-such"]
+    _, answers, told = chat(*turns, said=said)
+    prompts = [e["body"]["digest"] for e in kept(chat) if e["body"].get("kind") == "prompt"]
+
+    assert answers == ["a", "b", "c"]
+    assert "no skill is on" in told
+    assert "  debug" in told
+    assert "none-such" in told
+    assert prompts[0] == prompts[2] != prompts[1]
