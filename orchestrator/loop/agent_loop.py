@@ -106,16 +106,7 @@ class AgentLoop:
         observe: Observer,
         around: Around[Any],
     ) -> None:
-<<<<<<< HEAD
         """``output`` keeps secrets out of the transcript and of what observers see."""
-=======
-        """``speech`` gives what the next request carries besides the conversation.
-
-        ``output`` keeps secrets out of the transcript and of what observers see.
-
-        ``beside`` says what programs in the box have used so far.
-        """
->>>>>>> 8aa138c (Work by another skill or level of thinking from the next request on)
         self._model = model
         self._transcript = transcript
         self._audit = audit
@@ -190,7 +181,6 @@ class AgentLoop:
 
     async def _turn(self, run: _Run) -> RunResult | None:
         """Run one turn; None when another is to follow."""
-<<<<<<< HEAD
         self._progress.turns += 1
         self._observe(TurnStart(self._progress.turns))
         stop_reason, usage = "aborted", Usage()
@@ -209,35 +199,6 @@ class AgentLoop:
                     usage=encode_usage(usage),
                     cumulative_tokens=self._progress.usage.total,
                 )
-=======
-        progress.turns += 1
-        self._observe(TurnStart(progress.turns))
-        speech = self._speech()
-        prompt = Prompt(
-            speech.system, self._transcript.messages(), speech.tools, thinking=speech.thinking
-        )
-        message = await self._ask(progress, prompt)
-        if message.stop_reason == "max_tokens":
-            ended = self._recover_cut(progress, message)
-        elif message.stop_reason in UNFINISHED:
-            self._close(message.tool_calls, NOT_FINISHED)
-            ended = self._result(progress, "failed", message.text)
-        elif message.tool_calls:
-            ended, progress.cuts = None, 0
-            await self._call_tools(message.tool_calls)
-            progress.circling = self._circling(message.tool_calls)
-        else:
-            ended = self._result(progress, _status_of(message), message.text)
-        if ended is not None and ended.status == "failed":
-            why = f"the model's answer ended with {message.stop_reason}"
-            self._observe(ErrorRaised("model", why, "go on with --resume, or try another model"))
-        self._observe(
-            TurnEnd(
-                turn=progress.turns,
-                stop_reason=message.stop_reason,
-                usage=encode_usage(message.usage),
-                cumulative_tokens=progress.usage.total,
->>>>>>> 8aa138c (Work by another skill or level of thinking from the next request on)
             )
 
     async def _answer(self, run: _Run) -> AssistantMessage:
@@ -342,11 +303,6 @@ class AgentLoop:
         self._observe(LimitReached(limit.kind, limit.value))
         self._audit.append("limit", {"kind": limit.kind, "value": str(limit.value)})
         self._transcript.add(UserMessage((Text(CONCLUDE.format(kind=limit.kind)),)))
-<<<<<<< HEAD
-=======
-        system = self._speech().system
-        prompt = Prompt(system, self._transcript.messages(), (), purpose="conclusion")
->>>>>>> 8aa138c (Work by another skill or level of thinking from the next request on)
         answer = ""
         with self._around.clock.allow(CONCLUSION_GRACE_S):
             try:

@@ -131,12 +131,9 @@ def open_loop(
     prices: Mapping[str, float | None] | None = None,
     known: Mapping[str, str] | None = None,
     beside: Callable[[], Beside] = nothing_beside,
-<<<<<<< HEAD
     today: Callable[[], float] = nothing_today,
     context: Context | None = None,
     clock: WorkClock | None = None,
-=======
->>>>>>> 8aa138c (Work by another skill or level of thinking from the next request on)
     speech: Callable[[], Speech] | None = None,
     **corridor_options: Any,
 ) -> Opened:

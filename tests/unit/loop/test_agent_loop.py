@@ -6,11 +6,7 @@ import anyio
 import pytest
 
 from orchestrator.confirmation.answers import NobodyConfirmer
-<<<<<<< HEAD
 from orchestrator.dispatch.batch import INTERRUPTED, NOT_STARTED
-=======
-from orchestrator.context.speech import Speech
->>>>>>> 8aa138c (Work by another skill or level of thinking from the next request on)
 from orchestrator.errors import ModelError
 from orchestrator.harness.transcript import StoredTranscript
 from orchestrator.loop.limits import Limits
@@ -84,25 +80,6 @@ def test_answer_without_calls_ends_the_run_as_done(tmp_path):
         MessageDelta,
         MessageEnd,
         TurnEnd,
-    ]
-
-
-def test_each_request_carries_what_is_said_now(tmp_path):
-    """A skill or a level of thinking that is switched in between counts from the next one on."""
-    told = iter([Speech("one", ()), Speech("two", (), thinking="high")])
-    opened = open_loop(
-        tmp_path,
-        says("look", bash()),
-        says("done"),
-        box=ScriptedBox(HI),
-        speech=lambda: next(told),
-    )
-
-    run(opened)
-
-    assert [(asked.system, asked.thinking) for asked in opened.model.prompts] == [
-        ("one", None),
-        ("two", "high"),
     ]
 
 
