@@ -21,6 +21,7 @@ from orchestrator.harness.pool.channel import pool_directory
 from orchestrator.harness.pool.control import end_pools, pools, wait_ready
 from orchestrator.harness.pool.serve import serve_pool
 from orchestrator.harness.pool.spawn import start_pool
+from orchestrator.harness.skills.opening import with_skills
 from orchestrator.named_file import real_path
 from orchestrator.schema.terminal_text import escape_terminal
 
@@ -89,6 +90,7 @@ def warm(
     )
     # Here, where it is told at once; the pool's own process would only fail to make boxes.
     policy_of(options, paths)
+    options = with_skills(options, paths)
     keep = settings.pool
     name = start_pool(options, paths, os.environ, size=size, idle_s=keep.idle_seconds)
     found = wait_ready(pool_directory(os.environ), name, seconds=WAIT_S)

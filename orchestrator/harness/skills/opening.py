@@ -64,6 +64,15 @@ async def bring_skills(
     return Brought(options, catalogue, paths)
 
 
+def with_skills(options: RunOptions, paths: Paths) -> RunOptions:
+    """Return the options of a box that is made ahead: with the files that a session would bring.
+
+    Blocks; raises SkillError where they cannot be put up.
+    """
+    catalogue = find_skills(options.directory, paths, home=Path.home())
+    return replace(options, skill_files=shelve(catalogue, paths))
+
+
 def open_skills(
     ground: Ground,
     brought: Brought,

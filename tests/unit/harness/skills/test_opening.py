@@ -1,12 +1,14 @@
 """What a session brings along, before anything is made."""
 
+from dataclasses import replace
+
 import anyio
 import pytest
 
 from orchestrator.config.paths import Paths
 from orchestrator.errors import SkillError, UsageError
 from orchestrator.harness.options import RunOptions
-from orchestrator.harness.skills.opening import bring_skills
+from orchestrator.harness.skills.opening import bring_skills, with_skills
 
 
 @pytest.fixture
@@ -45,6 +47,17 @@ def test_what_is_said_outright_counts_as_the_flag(bring, tmp_path, prompt, skill
     assert not (tmp_path / "state").exists()
     anyio.run(brought.shelve)
     assert (brought.options.skill_files / "review/SKILL.md").is_file()
+
+
+def test_a_box_that_is_made_ahead_has_the_files_that_a_session_brings(bring, tmp_path):
+    """Else no warm box would ever fit."""
+    session = bring("x").options
+    ahead = with_skills(
+        replace(session, skill_files=None), Paths(tmp_path / "state", tmp_path / "config")
+    )
+
+    assert ahead == session
+    assert (ahead.skill_files / "debug/SKILL.md").is_file()
 
 
 def test_what_cannot_be_used_ends_before_anything_is_made(bring, tmp_path):
