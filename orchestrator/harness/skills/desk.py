@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from orchestrator.context.speech import Speech
 from orchestrator.dispatch.records import AuditSink
-from orchestrator.errors import ConfigError, CredentialError, ModelError, SkillError
+from orchestrator.errors import ConfigError, CredentialError, ModelError, PromptError, SkillError
 from orchestrator.harness.models.models import Models
 from orchestrator.harness.options import LimitOptions
 from orchestrator.harness.skills.choosing import Chooser
@@ -138,14 +138,14 @@ class SkillDesk:
             return None
         try:
             await self.use(match.skill, match.by, match.confidence)
-        except SkillError as error:
+        except (SkillError, PromptError) as error:
             # Nobody asked for it by name: the work goes on without.
             self.note(escape_terminal(f"skill {match.skill} is not used: {error.message}"))
             return None
         return match
 
     async def take_up(self) -> None:
-        """Switch on what was on where the session stopped.
+        """Switch on what a person had on where the session stopped; a choice was for its run alone.
 
         Raises SkillError where that skill is gone: its rules held, and are not dropped in silence.
         """
@@ -153,6 +153,10 @@ class SkillDesk:
         if last is None:
             return
         name = str(last["skill"])
+        if last.get("by") != "user":
+            # It was chosen for what was said then; what is said now may call for another.
+            self._keep(None, None, "user", 1.0)
+            return
         try:
             active = self._activated(name)
         except SkillError as error:

@@ -92,7 +92,7 @@ def open_skills(
         names = [tool.definition.name for tool in offered]
         # Where their files could not be mounted there is nothing that could be loaded.
         listed = listing(catalogue.skills.values(), tools=names) if local else ""
-        return open_speech(
+        speech = open_speech(
             prompts.under(ground.room.mode),
             [tool.definition for tool in offered],
             models,
@@ -103,6 +103,7 @@ def open_skills(
             more=[Part("tools", "skills", ground.output.scrub(cleaned(listed)), "found")],
             shares=active.shares if active else None,
         )
+        return replace(speech, skill=active.skill.name if active else None)
 
     route = settings.skills.route
     desk = SkillDesk(

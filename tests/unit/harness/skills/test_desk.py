@@ -220,6 +220,11 @@ def test_a_session_that_is_taken_up_has_its_skill_again(work):
         await desk.take_up()
         return error.value.hint, desk.name
 
+    async def chosen(desk):
+        await desk.use("tidy", "trigger", 0.8)
+
+    work(chosen)
+    assert work(again)[0] is None
     work(on)
     assert work(again) == ("tidy", ["read", "bash"], [])
     empty = discover([], tools=BUILTIN_NAMES)
