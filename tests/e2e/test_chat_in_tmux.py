@@ -109,7 +109,7 @@ def test_one_goes_back_in_the_files_and_in_the_conversation(world, open_pane):
 def test_words_stream_and_esc_stops_them(world, open_pane):
     """The screen shows a line while it grows; the chat goes on after a stop."""
     slow = {"text": "one two three four five six " * 40}
-    pane = open_pane("-m", world.script(slow, pace_s=0.3))
+    pane = open_pane("-m", world.script(slow, slow, pace_s=0.3))
     pane.until("/help")
     pane.say("tell")
     pane.until("one two three four", "· Esc stops")
@@ -122,6 +122,36 @@ def test_words_stream_and_esc_stops_them(world, open_pane):
     pane.press("C-d")
 
     assert pane.ended() == 0
+
+
+def test_what_is_said_meanwhile_is_told_at_the_next_step_or_at_the_end(world, open_pane):
+    """Enter steers, Alt-Enter follows up; a stop gives back what was not told."""
+    model = world.script(
+        bash("sleep 2"), {"text": "steered"}, {"text": "followed"}, bash("sleep 60"), {"text": "x"}
+    )
+    pane = open_pane("-m", model)
+    pane.until("/help")
+    pane.say("begin")
+    pane.until("● bash sleep 2")
+    pane.type("at the end")
+    pane.press("M-Enter")
+    pane.say("at once")
+    pane.until("waits for the end: at the end", "waits for the next step: at once")
+    pane.until("steered", "followed", "/help")
+    pane.say("again")
+    pane.until("● bash sleep 60")
+    pane.say("never told")
+    pane.until("waits for the next step: never told")
+    pane.press("Escape")
+    pane.until("stopped", "/help")
+    assert pane.text().rstrip().splitlines()[-2] == "» never told"
+    pane.press("C-c", "C-d")
+
+    assert pane.ended() == 0
+    [kept] = world.state.glob("sessions/*/*.jsonl")
+    text = kept.read_text()
+    assert text.index('"at once"') < text.index('"steered"') < text.index('"at the end"')
+    assert "never told" not in text
 
 
 def test_window_may_change_its_size_at_any_time(world, open_pane):

@@ -114,6 +114,11 @@ async def _skill(talk: Talk, word: str) -> None:
         talk.surface.note("no skill is on")
 
 
+async def _compact(talk: Talk, focus: str) -> None:
+    if await talk.conversation.compact(focus) is None:
+        talk.surface.note("there is nothing to summarise yet")
+
+
 async def _cost(talk: Talk, _: str) -> None:
     entries = talk.conversation.session.record.store.tree.entries
     own = own_entries(entries)
@@ -133,6 +138,7 @@ COMMANDS: dict[str, Command] = {
         "[LEVEL|show|hide]", "how hard it thinks; show what it thinks", _thinking, at_rest=False
     ),
     "skill": Command("[NAME|off]", "list the skills, or work by another from now on", _skill),
+    "compact": Command("[FOCUS]", "summarise what was said before the newest", _compact),
     "tree": Command("[ENTRY]", "go on from another entry of the conversation", branches.tree),
     "label": Command("[ENTRY] NAME", "name an entry, to find it again; - for none", branches.label),
     "rewind": Command(

@@ -14,7 +14,8 @@ from prompt_toolkit.key_binding import (
 )
 
 KEYS = (
-    ("Enter", "say it; while the model works it waits until it has stopped"),
+    ("Enter", "say it; while the model works it is told after the running calls"),
+    ("Alt-Enter", "while the model works: say it when the model would stop"),
     ("Ctrl-J, or \\ Enter", "a new line"),
     ("Tab", "complete a command, or a path after @"),
     ("Esc, Ctrl-C", "stop the model; Ctrl-C at an empty line, twice, leaves"),

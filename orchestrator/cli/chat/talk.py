@@ -15,7 +15,7 @@ import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from orchestrator.cli.chat.pictures import pictures_in
-from orchestrator.cli.chat.surface import Surface
+from orchestrator.cli.chat.surface import Said, Surface
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
 from orchestrator.errors import GloveboxError
@@ -24,7 +24,7 @@ from orchestrator.harness.egress.net import Net
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.winding import RunEnd
 from orchestrator.schema.ids import SessionId
-from orchestrator.schema.message import Image
+from orchestrator.schema.message import Image, Text
 from orchestrator.schema.terminal_text import escape_terminal
 
 AtRest = Callable[[Paths, SessionId], Awaitable[None]]
@@ -59,8 +59,6 @@ class Talk:
     failure: GloveboxError | None = None
     """What the session cannot go on after."""
     _settled: anyio.Event = field(default_factory=anyio.Event)
-    _later: list[Saying] = field(default_factory=list)
-    """What is said when the model has stopped."""
     _halted: bool = False
 
     def __post_init__(self) -> None:
@@ -77,26 +75,27 @@ class Talk:
         """Say whether the model is at work, or about to be."""
         return not self._settled.is_set()
 
-    async def say(self, text: str) -> None:
-        """Have the model told something, now or when it has stopped; pictures it names come along.
+    async def say(self, text: str, *, later: bool = False) -> None:
+        """Have the model told something; pictures it names come along.
 
-        Raises UsageError for a picture that cannot be sent.
+        While it works it is told as soon as the running calls are over, or, ``later``, when it
+        would stop. Raises UsageError for a picture that cannot be sent.
         """
         saying = Saying(text, await pictures_in(text, self.directory))
         if saying.pictures and not self.conversation.session.models.info.images:
             self.surface.note("this model sees no pictures; they are kept for one that does")
         if self.is_busy:
-            self._later.append(saying)
-            self.surface.attend(self)
+            tell = self.conversation.follow_up if later else self.conversation.steer
+            tell(saying.text, saying.pictures)
             return
         self._settled, self._halted = anyio.Event(), False
         self.group.start_soon(self._say, saying, self._settled)
 
     def stop(self) -> None:
         """Stop the model; what waited to be said is given back."""
-        waiting, self._later = self._later, []
+        waiting = self.conversation.session.queue.clear()
         if waiting:
-            self.surface.draft("\n".join(saying.text for saying in waiting))
+            self.surface.draft("\n".join(waiting))
         self._halted = True
         self.conversation.abort()
 
@@ -120,8 +119,6 @@ class Talk:
         facts["window"] = str(models.info.context_window)
         if cost := self.conversation.total.cost_usd:
             facts["cost"] = f"${cost:.3f}"
-        if self._later:
-            facts["waiting"] = f"{len(self._later)} waiting to be said"
         return facts
 
     def scrub(self, text: str) -> str:
@@ -135,9 +132,10 @@ class Talk:
                 self.surface.settle()
                 if reply.aborted:
                     self.surface.note("stopped; what ran was ended")
-                if not self._later:
+                left = self._left()
+                if left is None:
                     return
-                saying = self._later.pop(0)
+                saying = left
             # Stopped before it was said.
             self.surface.draft(saying.text)
         except FATAL as error:
@@ -145,6 +143,17 @@ class Talk:
         finally:
             done.set()
             self.surface.attend(self)
+
+    def _left(self) -> Saying | None:
+        """Take what was said too late to be told in the run that has just ended."""
+        queue = self.conversation.session.queue
+        messages = [*queue.steering()]
+        while more := queue.follow_ups():
+            messages += more
+        parts = [part for message in messages for part in message.content]
+        texts = [part.text for part in parts if isinstance(part, Text)]
+        pictures = tuple(part for part in parts if isinstance(part, Image))
+        return Saying("\n".join(texts), pictures) if texts else None
 
 
 RunCommand = Callable[[Talk, str], Awaitable[Leave | None]]
@@ -218,7 +227,7 @@ class Chat:
             if not said.text.strip():
                 continue
             try:
-                leave = await self._take(talk, said.text)
+                leave = await self._take(talk, said)
             except FATAL as error:
                 # Raised here it would come out of the task group as another kind.
                 talk.fail(error)
@@ -231,10 +240,12 @@ class Chat:
                 if leave is not None:
                     return leave
 
-    async def _take(self, talk: Talk, text: str) -> Leave | None:
+    async def _take(self, talk: Talk, said: Said) -> Leave | None:
+        text = said.text
         if text.startswith("/") and not text.startswith("//"):
             return await self.command(talk, text)
-        await talk.say(text.removeprefix("/") if text.startswith("//") else text)
+        own = text.removeprefix("/") if text.startswith("//") else text
+        await talk.say(own, later=said.later)
         return None
 
     def _tell(self, error: GloveboxError) -> None:

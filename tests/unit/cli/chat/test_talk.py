@@ -44,6 +44,7 @@ def test_tree_leads_back_and_the_branch_that_was_left_stays(chat):
         ("/nonsense", "/nonsense: there is no such command (/help lists them)"),
         ("/modle", "did you mean /model?"),
         ("/policy", "policy default"),
+        ("/compact", "there is nothing to summarise yet"),
         ("/cost", "0 messages of yours"),
         ("/thinking hard", "/thinking: expected one of off, minimal"),
         ("/model nobody/x", "unknown provider 'nobody'"),
