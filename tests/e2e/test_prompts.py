@@ -93,7 +93,9 @@ def test_in_a_small_window_the_prompt_gets_its_share_and_says_what_went(world):
     (event,) = ended.of("prompt")
 
     assert ended.code == 0, ended.err
-    assert event["trimmed"] == ["output:output", "tools:tools", "context:AGENTS.md (cut)"]
+    assert event["trimmed"] == [
+        "output:output", "tools:tools", "tools:skills", "context:AGENTS.md (cut)"
+    ]  # fmt: skip
     assert sum(event["layers"].values()) < 8192 * 0.15
 
 

@@ -142,13 +142,13 @@ def test_a_step_limit_ends_with_four_and_one_conclusion(world):
 
 
 def test_going_in_circles_ends_with_four(world):
-    """The same call with the same result three times is enough."""
+    """The same call with the same result three times is told the model; once more is enough."""
     model = world.script(*[bash("echo same")] * 9, conclusion=["stuck"])
     ended = world.run("run", "hi", "-m", model, "--json")
 
     assert ended.code == 4, ended.err
     assert ended.of("limit")[0]["kind"] == "repetition"
-    assert len(ended.of("tool_end")) == 3
+    assert len(ended.of("tool_end")) == 4
 
 
 def test_a_script_that_runs_out_fails_the_run(world):
