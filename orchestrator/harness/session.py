@@ -123,22 +123,22 @@ async def open_session(
         await begin_skill(skills, brought.options, resumed=ground.record.resumed)
         loop = _loop(ground, dispatcher, models, skills=skills, around=around)
         yield Session(
-            ground.id,
-            loop,
-            ground.record,
-            ground.room,
-            ground.history,
-            ground.observe,
-            ground.output,
-            governed.options.prompt,
-            models,
-            meter,
-            skills.speech,
-            around.queue,
-            context,
-            render,
-            ground,
-            skills,
+            id=ground.id,
+            loop=loop,
+            record=ground.record,
+            room=ground.room,
+            history=ground.history,
+            observe=ground.observe,
+            output=ground.output,
+            prompt=governed.options.prompt,
+            models=models,
+            meter=meter,
+            speech=skills.speech,
+            queue=around.queue,
+            context=context,
+            render=render,
+            ground=ground,
+            skills=skills,
         )
 
 
