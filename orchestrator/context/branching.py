@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from orchestrator.context.dialogue import Files
+from orchestrator.context.marks import held
 from orchestrator.context.summarising import Summariser
 from orchestrator.schema.codec import encode_usage
 from orchestrator.schema.ids import EntryId
@@ -14,7 +16,8 @@ from orchestrator.sessions.entry import Entry
 from orchestrator.sessions.projection import visible
 from orchestrator.sessions.tree import EntryTree
 
-MOST_WORDS = 200
+MOST_WORDS = 199
+"""Under 200."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ async def summarise_branch(
     files = Files().with_calls(messages)
     return BranchSummary(
         {
-            "summary": scrub(_cut(text)) + files.text(),
+            "summary": held(scrub(_cut(text))) + files.text(),
             "from": tree.leaf,
             "files": {"read": list(files.read), "modified": list(files.modified)},
             "usage": encode_usage(usage),
@@ -60,13 +63,8 @@ def left_behind(tree: EntryTree, target: EntryId | None) -> Sequence[Entry]:
 
 
 def _cut(text: str) -> str:
-    """Return at most ``MOST_WORDS`` words, in the lines that they stand in."""
-    lines: list[str] = []
-    left = MOST_WORDS
-    for line in text.splitlines():
-        words = line.split(" ")
-        if len(words) > left:
-            return "\n".join([*lines, " ".join(words[:left]) + " …"])
-        lines.append(line)
-        left -= len(words)
-    return "\n".join(lines)
+    """Return at most ``MOST_WORDS`` words, whatever parts them."""
+    words = list(re.finditer(r"\S+", text))
+    if len(words) <= MOST_WORDS:
+        return text
+    return f"{text[: words[MOST_WORDS - 1].end()]}…"

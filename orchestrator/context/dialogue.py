@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from orchestrator.context.marks import held, on_one_line
 from orchestrator.schema.message import (
     AssistantMessage,
     Image,
@@ -59,13 +60,19 @@ class Files:
         """Return the lists as they stand behind a summary; empty where there are none."""
         blocks = (("read-files", self.read), ("modified-files", self.modified))
         return "".join(
-            f"\n\n<{name}>\n" + "\n".join(paths) + f"\n</{name}>" for name, paths in blocks if paths
+            f"\n\n<{name}>\n" + "\n".join(map(on_one_line, paths)) + f"\n</{name}>"
+            for name, paths in blocks
+            if paths
         )
 
 
 def dialogue(messages: Sequence[Message], *, results: bool = True) -> str:
-    """Return the messages as text, roles named; thoughts are left out, long results are cut."""
-    return "\n\n".join(line for message in messages for line in _lines(message, results=results))
+    """Return the messages as text, roles named; thoughts are left out, long results are cut.
+
+    Nothing in it looks like the marks around it.
+    """
+    lines = (line for message in messages for line in _lines(message, results=results))
+    return held("\n\n".join(lines))
 
 
 def _lines(message: Message, *, results: bool) -> Iterable[str]:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from orchestrator.context.cutting import Cut, find_cut
 from orchestrator.context.dialogue import Files
+from orchestrator.context.marks import held
 from orchestrator.context.options import ContextOptions
 from orchestrator.context.sizes import message_tokens, speech_tokens, text_tokens
 from orchestrator.context.speech import Speech
@@ -33,6 +34,8 @@ Reason = Literal["threshold", "overflow", "manual"]
 
 SLACK = 10
 """A tenth of the window is freed at once, so that the next turns need no further change."""
+SHRINK = 4
+"""A quarter of what a provider refused is freed at least, where it can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +77,21 @@ class SessionContext:
         return self._prompt(speech)
 
     async def shrink(self, speech: Speech) -> bool:
-        """Compact because the provider said it was too long; False where nothing is left to take."""
+        """Make it shorter because the provider said it was too long; False where nothing can be.
+
+        A compaction that takes little is none: then kept results are shortened, then all is
+        summarised. Estimates are compared, since what was reported is of what was refused.
+        """
+        before = self._estimated(speech)
+        enough = before - max(before // SHRINK, 1)
         for kept in (self.options.kept(self._window) // 2, 0):
-            if await self._compact(speech, "overflow", keep=kept) is not None:
+            await self._compact(speech, "overflow", keep=kept)
+            excess = self._estimated(speech) - enough
+            if excess > 0:
+                self._trim(self._view.seen, excess, least=1)
+            if self._estimated(speech) <= enough:
                 return True
-        return False
+        return self._estimated(speech) < before
 
     async def compact(self, speech: Speech, *, focus: str = "") -> Compacted | None:
         """Compact because the person wants it; None where there is nothing to summarise."""
@@ -88,6 +101,9 @@ class SessionContext:
     def tokens(self, speech: Speech) -> int:
         """Return how many tokens the next request has, about."""
         return self._view.tokens(speech)
+
+    def _estimated(self, speech: Speech) -> int:
+        return speech_tokens(speech) + sum(message_tokens(s.message) for s in self._view.seen)
 
     @property
     def _window(self) -> int:
@@ -180,7 +196,7 @@ class SessionContext:
         text, usage = await summariser.compact(
             messages, previous=told, focus=focus, split=cut.splits_turn
         )
-        text = self.scrub(text)
+        text = held(self.scrub(text))
         files = Files.of_body(body).with_calls(messages)
         return {
             "summary": text + files.text(),

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator.context.dialogue import dialogue, shortened
+from orchestrator.context.marks import held
 from orchestrator.context.sizes import CHARACTERS_PER_TOKEN
 from orchestrator.errors import ContextError
 from orchestrator.model.client import Delta, ModelClient, Prompt
@@ -23,7 +24,6 @@ SYSTEM = (
 )
 ANSWER_SHARE = 4
 """A quarter of the window is left for instructions, summary and answer."""
-MOST_ANSWER = 16_384
 
 Render = Callable[[str, Mapping[str, Any]], str]
 """Gives an instruction's text by name: ``compact-summary`` or ``branch-summary``."""
@@ -62,7 +62,7 @@ class Summariser:
             }
             asked = [f"<conversation>\n{piece}\n</conversation>"]
             if previous:
-                asked.append(f"<previous-summary>\n{previous}\n</previous-summary>")
+                asked.append(f"<previous-summary>\n{held(previous)}\n</previous-summary>")
             asked.append(self.render("compact-summary", arguments))
             previous = await self._asked("\n\n".join(asked), spent)
         return previous, spent.usage

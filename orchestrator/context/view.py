@@ -7,6 +7,7 @@ has everything read anew.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from orchestrator.context.sizes import message_tokens, speech_tokens
@@ -126,13 +127,18 @@ class View:
 
 
 def _stands_alone(messages: Iterable[Message]) -> bool:
-    """Say whether every result is one of a call among these messages."""
-    asked: set[CallId] = set()
+    """Say whether every result is one of a call among these messages.
+
+    Ids can come twice: a second result is then one of an older call that still waits.
+    """
+    waiting: Counter[CallId] = Counter()
     for message in messages:
         if isinstance(message, AssistantMessage):
-            asked.update(call.id for call in message.tool_calls)
-        elif isinstance(message, ToolMessage) and not asked.issuperset(_answered(message)):
-            return False
+            waiting.update(call.id for call in message.tool_calls)
+        elif isinstance(message, ToolMessage):
+            waiting.subtract(_answered(message))
+            if min(waiting.values(), default=0) < 0:
+                return False
     return True
 
 

@@ -64,6 +64,17 @@ def test_view_is_what_the_whole_path_gives(tmp_path_factory, steps):
         assert view.answers == len(answers)
 
 
+def test_second_result_of_an_id_is_of_the_older_call(store):
+    """Both calls had that id and wait; the older is not told as interrupted."""
+    for _ in range(2):
+        answer(store, "", "b")
+    result(store, "b", "newer")
+    result(store, "b", "older")
+    told = View(store.tree).messages()
+
+    assert [told[n].results[0].output for n in (1, 3)] == ["older", "newer"]
+
+
 def test_reported_usage_counts_for_all_before_it(store):
     """Only what came after the last answer is estimated."""
     say(store, "x" * 4000)
