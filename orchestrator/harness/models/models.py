@@ -20,6 +20,7 @@ from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.schema.event import Observer, Retry
 from orchestrator.schema.head_event import ModelChange
 from orchestrator.schema.message import AssistantMessage
+from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.schema.thinking import THINKING_LEVELS, ThinkingLevel
 
 Reason = Literal["user", "skill", "fallback"]
@@ -141,7 +142,9 @@ class Models:
         return Fallback(first, others, on_fallback=self._fell_back)
 
     def _fell_back(self, info: ModelInfo, error: ModelError) -> None:
-        self.source.warn(self.source.scrub(f"{error.message}; {info.id} takes over"))
+        said = self.source.scrub(f"{error.message}; {info.id} takes over")
+        # The words are a server's own.
+        self.source.warn(escape_terminal(said))
         self._tell("fallback")
 
     def _tell(self, reason: Reason) -> None:

@@ -31,13 +31,13 @@ def script(tmp_path):
     return make
 
 
-def use(roles, work, *, forbidden=(), events=None, notes=None):
+def use(roles, work, *, forbidden=(), events=None, notes=None, warned=None):
     """Open models under a policy that forbids some, and return what ``work`` returns."""
     policy = SimpleNamespace(
         name="p", model_allowed=lambda name: name not in forbidden, models_allow=()
     )
-    warned = []
-    source = ModelSource({}, {}, lambda _: None, warned.append, lambda text: text)
+    said = warned if warned is not None else []
+    source = ModelSource({}, {}, lambda _: None, said.append, lambda text: text)
 
     async def main():
         seen = events if events is not None else []
@@ -145,3 +145,19 @@ def test_level_of_thinking_is_one_of_the_known(script):
 
     assert use(Roles(script("a", {"text": "a"})), work, events=events) == "high"
     assert events == [ModelChange("scripted/a", "high", "user")]
+
+
+def test_words_of_a_server_reach_no_terminal_as_they_are(script):
+    """Somebody else wrote them: no escape sequence of theirs is shown."""
+    warned = []
+
+    async def work(models):
+        return await ask(models)
+
+    hostile = {"error": {**DOWN["error"], "message": "down \x1b[31m\x1b]52;c;x\x07"}}
+    roles = Roles(script("a", hostile, hostile, hostile), fallback=(script("b", {"text": "b"}),))
+    use(roles, work, warned=warned)
+
+    assert "down" in warned[0]
+    assert "\x1b" not in warned[0]
+    assert "\x07" not in warned[0]
