@@ -34,7 +34,6 @@ class Spent:
     """What the requests of one summary used."""
 
     usage: Usage = field(default_factory=Usage)
-    requests: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,6 @@ class Summariser:
         )
         answer = await self.client.complete(prompt, on_delta=_unseen)
         spent.usage += answer.usage
-        spent.requests += 1
         return checked(answer, self.client.info.id)
 
 

@@ -12,8 +12,9 @@ import rfc8785
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.records import AuditSink
 from orchestrator.loop.seams import Transcript
-from orchestrator.loop.turn import KnownCalls, cost_of, saved_of, tidy
+from orchestrator.loop.turn import KnownCalls, tidy
 from orchestrator.model.client import Delta, ModelClient, Prompt
+from orchestrator.model.prices import cost_of, saved_of
 from orchestrator.redaction.stream import RedactingStream
 from orchestrator.schema.codec import encode_message, encode_usage
 from orchestrator.schema.event import MessageDelta, MessageEnd, Observer

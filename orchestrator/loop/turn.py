@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from orchestrator.model.prices import cost_of, saved_of
 from orchestrator.model.projection import valid
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import AssistantMessage, Message, Text, Thinking, ToolCall
-
-__all__ = ["cost_of", "saved_of", "tidy"]
 
 
 class KnownCalls:

@@ -11,7 +11,6 @@ from orchestrator.schema.shares import Shares
 from orchestrator.schema.thinking import ThinkingLevel
 
 Scope = Literal["shipped", "user", "project"]
-SCOPES: tuple[Scope, ...] = ("shipped", "user", "project")
 """Later ones take the place of earlier ones of the same name."""
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from orchestrator.dispatch.records import AuditSink
 from orchestrator.loop.progress import Beside
-from orchestrator.loop.turn import cost_of
 from orchestrator.model.client import ModelClient, ModelInfo, OnDelta, Prompt
+from orchestrator.model.prices import cost_of
 from orchestrator.schema.codec import encode_usage
 from orchestrator.schema.message import AssistantMessage, Usage
 from orchestrator.sessions.store import SessionStore

@@ -5,7 +5,7 @@ import pytest
 
 from orchestrator.context.speech import Speech
 from orchestrator.loop.asking import Asking
-from orchestrator.model.client import Delta, Prompt
+from orchestrator.model.client import Delta, ModelInfo, Prompt
 from orchestrator.schema.event import MessageDelta, MessageEnd
 from orchestrator.schema.message import AssistantMessage, ToolCall, Usage
 from tests.support.loops import open_loop, says
@@ -13,10 +13,10 @@ from tests.support.loops import open_loop, says
 FREE = {"input_price": 1_000_000.0, "output_price": 0.0, "cache_read_price": 250_000.0}
 
 
-def asking(opened):
+def asking(opened, model=None):
     return Asking(
-        opened.model,
-        Kept(opened.store),
+        model or opened.model,
+        Kept(),
         audit=opened.corridor.audit,
         output=opened.corridor.output,
         observe=opened.events.append,
@@ -26,9 +26,8 @@ def asking(opened):
 class Kept:
     """A transcript that keeps the facts beside each message."""
 
-    def __init__(self, store):
+    def __init__(self):
         self.added = []
-        self.store = store
 
     def add(self, message, **facts):
         self.added.append((message, facts))
@@ -57,66 +56,51 @@ def test_answer_is_stored_with_cost_and_facts(tmp_path):
     assert [type(event) for event in opened.events][-1] is MessageEnd
 
 
-def test_answer_that_is_broken_off_is_kept_as_aborted(tmp_path):
-    """Corpus session-loop-01: what the person saw is what the model is told it said."""
-    opened = open_loop(tmp_path)
-    made = asking(opened)
+class Says:
+    """A model that streams what it is given, and then ends or stays silent."""
 
-    class Slow:
-        info = opened.model.info
+    def __init__(self, *deltas, ends):
+        self.info = ModelInfo("test", "model", 200_000, 8_000)
+        self.deltas, self.ends = deltas, ends
 
-        async def complete(self, prompt, *, on_delta):  # noqa: ARG002 - the Protocol's form
-            on_delta(Delta("text", "half an ans"))
-            on_delta(Delta("thinking", "hm"))
+    async def complete(self, prompt, *, on_delta):  # noqa: ARG002 - the Protocol's form
+        for kind, text in self.deltas:
+            on_delta(Delta(kind, text))
+        if not self.ends:
             await anyio.sleep_forever()
+        return AssistantMessage((), "end_turn")
 
-    made._model = Slow()
+
+def broken_off(opened, *deltas):
+    """Ask a model that stays silent after these, break it off, and return what was stored."""
+    made = asking(opened, Says(*deltas, ends=False))
 
     async def main():
         with anyio.move_on_after(0.05):
             await made.ask(Prompt("s", opened.messages), {})
 
     anyio.run(main)
-    ((stored, _),) = made._transcript.added
+    return made._transcript.added
+
+
+def test_answer_that_is_broken_off_is_kept_as_aborted(tmp_path):
+    """Corpus session-loop-01: what the person saw is what the model is told it said."""
+    added = broken_off(open_loop(tmp_path), ("text", "half an ans"), ("thinking", "hm"))
+
+    ((stored, _),) = added
     assert (stored.text, stored.stop_reason) == ("half an ans", "aborted")
 
 
 def test_nothing_is_kept_of_an_answer_that_had_not_begun(tmp_path):
-    opened = open_loop(tmp_path)
-    made = asking(opened)
-
-    class Silent:
-        info = opened.model.info
-
-        async def complete(self, prompt, *, on_delta):  # noqa: ARG002 - the Protocol's form
-            on_delta(Delta("text", "first try"))
-            on_delta(Delta("void", ""))
-            await anyio.sleep_forever()
-
-    made._model = Silent()
-
-    async def main():
-        with anyio.move_on_after(0.05):
-            await made.ask(Prompt("s", opened.messages), {})
-
-    anyio.run(main)
-    assert made._transcript.added == []
+    assert broken_off(open_loop(tmp_path), ("text", "first try"), ("void", "")) == []
 
 
 @pytest.mark.parametrize("kind", ["text", "thinking"])
 def test_pieces_are_told_without_secrets(tmp_path, kind):
     opened = open_loop(tmp_path, known={"k": "hunter2-hunter2"})
-    made = asking(opened)
+    pieces = ((kind, text) for text in ("it is hunter2", "-hunter2", " there"))
+    made = asking(opened, Says(*pieces, ends=True))
 
-    class Leaky:
-        info = opened.model.info
-
-        async def complete(self, prompt, *, on_delta):  # noqa: ARG002 - the Protocol's form
-            for piece in ("it is hunter2", "-hunter2", " there"):
-                on_delta(Delta(kind, piece))
-            return AssistantMessage((), "end_turn")
-
-    made._model = Leaky()
     ask(opened, made)
     told = "".join(event.text for event in opened.of(MessageDelta) if event.kind == kind)
     assert "hunter2" not in told

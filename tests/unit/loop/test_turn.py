@@ -2,8 +2,9 @@
 
 import pytest
 
-from orchestrator.loop.turn import KnownCalls, cost_of, tidy
+from orchestrator.loop.turn import KnownCalls, tidy
 from orchestrator.model.client import ModelInfo
+from orchestrator.model.prices import cost_of
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import Text, Thinking, ToolCall, Usage
 from tests.support.loops import says
