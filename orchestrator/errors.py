@@ -70,7 +70,15 @@ class PostureError(BoxError):
 
 
 ModelFailure = Literal[
-    "auth", "bad_request", "network", "overflow", "overloaded", "quota", "rate_limit", "server"
+    "auth",
+    "bad_request",
+    "network",
+    "overflow",
+    "overloaded",
+    "quota",
+    "rate_limit",
+    "server",
+    "too_large",
 ]
 
 

@@ -15,6 +15,7 @@ from orchestrator.context.cutting import Cut, find_cut
 from orchestrator.context.dialogue import Files
 from orchestrator.context.marks import held
 from orchestrator.context.options import ContextOptions
+from orchestrator.context.pictures import lighten
 from orchestrator.context.sizes import message_tokens, speech_tokens, text_tokens
 from orchestrator.context.speech import Speech
 from orchestrator.context.summarising import Summariser
@@ -26,6 +27,7 @@ from orchestrator.schema.codec import encode_message, encode_usage
 from orchestrator.schema.event import Observer
 from orchestrator.schema.head_event import CompactionEnd, CompactionStart, ContextTrimmed
 from orchestrator.schema.ids import EntryId
+from orchestrator.schema.message import Message
 from orchestrator.sessions.projection import Seen, repair
 from orchestrator.sessions.store import SessionStore
 from orchestrator.sessions.tree import EntryTree
@@ -93,6 +95,22 @@ class SessionContext:
                 return True
         return self._estimated(speech) < before
 
+    async def lighten(self, speech: Speech) -> bool:
+        """Take out pictures because the provider refused their size; False where none is sent.
+
+        All but the newest go first; that one goes when it is asked for again.
+        """
+        chosen = lighten(self._view.seen) if self.info().images else []
+        if not chosen:
+            return False
+        before = self._view.tokens(speech)
+        for item in chosen:
+            self._tell_instead(item.entry, item.message)
+        self.store.sync()
+        saved = max(before - self._view.tokens(speech), 0)
+        self.observe(ContextTrimmed("images", sum(item.count for item in chosen), saved))
+        return True
+
     async def compact(self, speech: Speech, *, focus: str = "") -> Compacted | None:
         """Compact because the person wants it; None where there is nothing to summarise."""
         kept = self.options.kept(self._window)
@@ -139,11 +157,14 @@ class SessionContext:
         if not chosen or saved < least:
             return False
         for item in chosen:
-            body = {"target": item.entry, "replacement": encode_message(item.message)}
-            self.store.append("context_edit", body)
+            self._tell_instead(item.entry, item.message)
         self.store.sync()
         self.observe(ContextTrimmed("tool_results", len(chosen), saved))
         return True
+
+    def _tell_instead(self, entry: EntryId, message: Message) -> None:
+        body = {"target": entry, "replacement": encode_message(message)}
+        self.store.append("context_edit", body)
 
     async def _compact_until_it_fits(self, speech: Speech) -> None:
         """Compact; where the kept part alone is too long, shorten it, and then compact all of it."""

@@ -202,7 +202,7 @@ class AgentLoop:
             )
 
     async def _answer(self, run: _Run) -> AssistantMessage:
-        """Return the model's answer; a request that is too long is made shorter, once."""
+        """Return the model's answer; a request that is too long or large is made smaller."""
         while True:
             speech = self._speech()
             run.course.to("request")
@@ -211,12 +211,18 @@ class AgentLoop:
             try:
                 message = await self._ask(prompt, speech)
             except ModelError as error:
-                if error.kind != "overflow" or not await self._shrink(run):
+                if not await self._made_smaller(run, error):
                     raise
                 continue
             if message.stop_reason != "max_tokens":
                 run.shrunk = False
             return message
+
+    async def _made_smaller(self, run: _Run, error: ModelError) -> bool:
+        """Say whether what the provider refused for its size is smaller now."""
+        if error.kind == "too_large" and await self._around.context.lighten(self._speech()):
+            return True
+        return error.kind in {"overflow", "too_large"} and await self._shrink(run)
 
     async def _shrink(self, run: _Run) -> bool:
         if run.shrunk:

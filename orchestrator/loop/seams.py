@@ -49,6 +49,13 @@ class Context(Protocol):
         """
         ...
 
+    async def lighten(self, speech: Speech) -> bool:
+        """Take out pictures because the provider refused the request's bytes; False without any.
+
+        Every time fewer are left, so a loop that asks after each refusal ends.
+        """
+        ...
+
     async def shrink(self, speech: Speech) -> bool:
         """Compact because the provider said the request was too long; False where nothing is left."""
         ...

@@ -29,6 +29,10 @@ class WholeConversation:
             answers=sum(isinstance(message, AssistantMessage) for message in messages),
         )
 
+    async def lighten(self, speech: Speech) -> bool:  # noqa: ARG002 - the Context's form
+        """Say that no picture can be left out."""
+        return False
+
     async def shrink(self, speech: Speech) -> bool:  # noqa: ARG002 - the Context's form
         """Say that nothing can be left out."""
         return False

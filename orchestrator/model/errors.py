@@ -1,7 +1,8 @@
 """What a provider's failure is: told from status, code and wording, the same for every vendor.
 
 The kinds decide what happens next: ``network``, ``overloaded``, ``rate_limit`` and ``server`` are
-tried again, ``overflow`` asks for a shorter conversation, the rest ends the run.
+tried again, ``overflow`` asks for a shorter conversation, ``too_large`` (in bytes, or in pictures)
+for one without pictures, the rest ends the run.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _BY_TYPE: dict[str, ModelFailure] = {
     "api_error": "server",
     "server_error": "server",
     "timeout_error": "server",
+    "request_too_large": "too_large",
     "invalid_request_error": "bad_request",
     "invalid_prompt": "bad_request",
     "not_found_error": "bad_request",
@@ -47,6 +49,7 @@ _BY_STATUS: dict[int, ModelFailure] = {
     403: "auth",
     408: "server",
     409: "server",
+    413: "too_large",
     425: "server",
     429: "rate_limit",
     503: "overloaded",
@@ -77,7 +80,16 @@ _OVERFLOW = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-_BYTES = re.compile(r"\b(bytes|[KMG]i?B)\b|request_too_large")
+_BYTES = re.compile(
+    r"\b(bytes|[KMG]i?B)\b|request_too_large|payload|(entity|body) (is )?too large", re.IGNORECASE
+)
+_PICTURES = re.compile(
+    r"\bimages?\b.{0,80}(exceed|too (large|big|many)|larger than|at most|maximum|limit)"
+    r"|(too many|maximum( number)? of|at most \d+) .{0,20}\bimages?\b"
+    r"|(not support|that support|invalid|unsupported|unknown) .{0,20}\bimages?\b"
+    r"|(not|unable to|failed to) (process|decode|read|load|download) .{0,20}\bimages?\b",
+    re.IGNORECASE | re.DOTALL,
+)
 
 _HINTS: dict[ModelFailure, str] = {
     "auth": "check the key: glovebox keys test NAME",
@@ -85,6 +97,7 @@ _HINTS: dict[ModelFailure, str] = {
     "network": "check the base URL and the network; a local server must be running",
     "rate_limit": "the provider limits this key; wait, or choose another model",
     "overloaded": "the provider is busy; try again later or choose another model",
+    "too_large": "the request has too many bytes or pictures: leave pictures or long texts out",
     "overflow": "the conversation no longer fits the model's context window",
 }
 
@@ -111,8 +124,12 @@ def classify(failure: Failure) -> ModelFailure:
         return kind
     if _THROTTLED.search(words) or kind == "rate_limit" or failure.status == 429:
         return "rate_limit"
+    if _PICTURES.search(failure.message) and kind in {None, "bad_request", "too_large"}:
+        return "too_large"
     if _OVERFLOW.search(failure.message) and not _BYTES.search(f"{failure.type} {words}"):
         return "overflow"
+    if failure.status == 413:
+        return "too_large"
     return kind or _by_status(failure.status)
 
 

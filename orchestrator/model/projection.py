@@ -70,7 +70,7 @@ def project(messages: Sequence[Message], info: ModelInfo) -> tuple[Message, ...]
 
 def fewer_pictures(messages: Sequence[Message], info: ModelInfo) -> Sequence[Message]:
     """Return the messages with a word in the place of pictures that the model is not sent."""
-    count = sum(_pictures(message) for message in messages)
+    count = sum(count_pictures(message) for message in messages)
     if not count:
         return messages
     excess = count - MOST_PICTURES
@@ -80,14 +80,15 @@ def fewer_pictures(messages: Sequence[Message], info: ModelInfo) -> Sequence[Mes
     word = OLD if info.images else UNSEEN
     found: list[Message] = []
     for message in messages:
-        here = _pictures(message)
+        here = count_pictures(message)
         drop = min(here, left_out)
         left_out -= drop
-        found.append(_without_pictures(message, drop, word) if drop else message)
+        found.append(without_pictures(message, drop, word) if drop else message)
     return found
 
 
-def _pictures(message: Message) -> int:
+def count_pictures(message: Message) -> int:
+    """Return how many pictures a message shows."""
     if isinstance(message, UserMessage):
         return sum(isinstance(part, Image) for part in message.content)
     if isinstance(message, ToolMessage):
@@ -95,7 +96,7 @@ def _pictures(message: Message) -> int:
     return 0
 
 
-def _without_pictures(message: Message, drop: int, word: str) -> Message:
+def without_pictures(message: Message, drop: int, word: str) -> Message:
     """Return the message with a word in the place of its first ``drop`` pictures."""
     if isinstance(message, UserMessage):
         parts: list[Text | Image] = []

@@ -129,7 +129,7 @@ def test_calls_without_ids_or_with_twin_ids_get_their_own(api: ApiKind) -> None:
         (401, "authentication_error", "no such key", "auth"),
         (403, "permission_error", "not yours", "auth"),
         (404, "not_found_error", "model: nope", "bad_request"),
-        (413, "request_too_large", "request exceeds the maximum size of 32 MB", "bad_request"),
+        (413, "request_too_large", "request exceeds the maximum size of 32 MB", "too_large"),
         (429, "rate_limit_error", "slow down", "rate_limit"),
         (429, "rate_limit_error", "too many tokens, please wait", "rate_limit"),
         (400, "invalid_request_error", "your credit balance is too low", "quota"),

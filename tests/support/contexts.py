@@ -11,6 +11,7 @@ from orchestrator.schema.codec import encode_message
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import (
     AssistantMessage,
+    Image,
     Text,
     ToolCall,
     ToolMessage,
@@ -81,3 +82,9 @@ def result(store, call, text):
     """Append one call's result."""
     message = ToolMessage((ToolResult(CallId(call), "read", text),))
     return store.append("message", encode_message(message))
+
+
+def show(store, count=1):
+    """Append what the person says with so many pictures."""
+    parts = (Text("look"), *[Image("image/png", "AAAA")] * count)
+    return store.append("message", encode_message(UserMessage(parts)))

@@ -1,13 +1,16 @@
 """Each request fits, whatever was said before."""
 
+from dataclasses import replace
+
 import anyio
 import pytest
 
 from orchestrator.errors import ContextError, ModelError
+from orchestrator.model.projection import count_pictures
 from orchestrator.schema.event import ErrorRaised
 from orchestrator.schema.head_event import CompactionEnd, CompactionStart, ContextTrimmed
 from orchestrator.schema.message import AssistantMessage, Text, ToolMessage, UserMessage
-from tests.support.contexts import SPEECH, Sums, answer, context_of, result, say
+from tests.support.contexts import SPEECH, Sums, answer, context_of, result, say, show
 
 
 def request(context):
@@ -325,3 +328,27 @@ def test_notes_about_what_it_cost_do_not_stand_in_the_way(store):
 
     request(context_of(store, Noted()))
     assert len(bodies(store, "compaction")) == 1
+
+
+def test_pictures_that_are_refused_go_oldest_first(store):
+    """Corpus session-overflow-08: the newest stays for one more try; the file keeps all."""
+    events = []
+    for _ in range(3):
+        show(store)
+    context = context_of(store, Sums(), events=events)
+    kept = []
+    while anyio.run(context.lighten, SPEECH):
+        kept.append([count_pictures(message) for message in request(context).messages])
+
+    assert kept == [[0, 0, 1], [0, 0, 0]]
+    assert [(event.part, event.count) for event in events] == [("images", 2), ("images", 1)]
+    assert store.path.read_bytes().count(b"AAAA") >= 3
+
+
+def test_model_that_sees_no_pictures_was_sent_none(store):
+    show(store)
+    context = context_of(store, Sums())
+    blind = replace(context.info(), images=False)
+    context.info = lambda: blind
+
+    assert not anyio.run(context.lighten, SPEECH)

@@ -10,6 +10,7 @@ from orchestrator.dispatch.batch import INTERRUPTED, NOT_STARTED
 from orchestrator.errors import ModelError
 from orchestrator.harness.transcript import StoredTranscript
 from orchestrator.loop.limits import Limits
+from orchestrator.loop.whole import WholeConversation
 from orchestrator.loop.words import CUT_CALL, CUT_TEXT, NO_TOOLS, NOT_FINISHED
 from orchestrator.sandbox.scripted import Reply, ScriptedBox
 from orchestrator.schema.event import (
@@ -501,3 +502,34 @@ def test_answer_that_promises_calls_and_has_none_is_no_normal_end(tmp_path):
     opened = open_loop(tmp_path, says("I will now", stop="tool_use"))
 
     assert run(opened).status == "failed"
+
+
+class Lightening(WholeConversation):
+    """A context that can be made lighter so many times."""
+
+    times = 0
+
+    async def lighten(self, speech):  # noqa: ARG002 - the Context's form
+        self.times -= 1
+        return self.times >= 0
+
+
+@pytest.mark.parametrize(("times", "asked"), [(0, 1), (1, 2), (2, 3)])
+def test_request_that_is_too_large_is_sent_again_while_it_gets_lighter(tmp_path, times, asked):
+    """Corpus session-overflow-08: then the failure is told, and nothing goes round for ever."""
+    context = Lightening(tuple, cache_key="k")
+    context.times = times
+    refused = [ModelError("413", kind="too_large", status=413)] * 4
+    opened = open_loop(tmp_path, *refused, context=context)
+    with pytest.raises(ModelError, match="413"):
+        run(opened)
+
+    assert len(opened.model.prompts) == asked
+
+
+def test_request_that_was_made_lighter_is_answered(tmp_path):
+    context = Lightening(tuple, cache_key="k")
+    context.times = 1
+    opened = open_loop(tmp_path, ModelError("413", kind="too_large"), says("ok"), context=context)
+
+    assert run(opened).answer == "ok"

@@ -16,3 +16,4 @@ def test_request_has_all_that_was_said_and_cannot_shrink():
     assert (prompt.messages, prompt.system, prompt.thinking) == (said, "be good", "low")
     assert (prompt.cache_key, prompt.answers) == ("s", 1)
     assert not anyio.run(context.shrink, speech)
+    assert not anyio.run(context.lighten, speech)
