@@ -12,7 +12,7 @@ export TESTCONTAINERS_RYUK_DISABLED := true
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup local engine image demo test test-user check lint types floors format \
-	attack clients conformance bench chaos fuzz lock clean
+	attack clients conformance bench chaos kills fuzz lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ bench: image local ## measure what the documents claim
 
 chaos: image ## strike at 200 sessions and count what is lost or left; ARGS=--own-engine as root
 	@$(BIN)/python -m tests.chaos $(ARGS)
+
+kills: image ## kill a long run at 100 of its writes and compare what it comes to; ARGS=--points N
+	@$(BIN)/python -m tests.chaos.kills $(ARGS)
 
 fuzz: setup ## put 200,000 random inputs each through the gate and the proxy; ARGS=COUNT SEED
 	@$(BIN)/python -m tests.property.fuzz $(ARGS)
