@@ -2,8 +2,9 @@
 
 ``python -m benchmarks.loop [--quick]`` needs no engine. Session file, audit chain (both with their
 fsyncs), context, dispatcher and redaction are the real ones; model and box are scripted and answer
-at once: the model's time is taken off, the scripted box's own is counted. The reference is a bare append and fsync of as many bytes for each fsync that the
-turn had, to one more file of the same disk, right after the turn.
+at once: the model's time is taken off, the scripted box's own is counted. The reference is a bare
+append and fsync of as many bytes for each fsync that the turn had, to one more file of the same
+disk, right after the turn.
 """
 
 from __future__ import annotations
