@@ -115,21 +115,24 @@ class OutputFilter:
         if isinstance(part, ToolCall):
             return self._called(part)
         safe = self.scrub(part.text)
-        if isinstance(part, Text):
-            return Text(safe)
-        signature = part.signature
-        # A provider refuses its signature under another text, or one that was changed.
-        if safe != part.text or (signature and self.scrub(signature) != signature):
-            signature = None
-        return Thinking(safe, part.provider, signature)
+        mark = self._mark(part.signature, is_same=safe == part.text)
+        return replace(part, text=safe, signature=mark)
 
     def _called(self, call: ToolCall) -> ToolCall:
         """Return the call without secrets; the id stays, since results are found by it."""
         name, raw = self.scrub(call.name), self.scrub(call.raw_arguments)
         arguments = self.scrub_data(call.arguments)
-        if arguments is not None and (arguments, raw) != (call.arguments, call.raw_arguments):
+        is_same = (name, arguments, raw) == (call.name, call.arguments, call.raw_arguments)
+        if arguments is not None and not is_same:
             raw = json.dumps(arguments)
-        return ToolCall(call.id, name, raw, arguments)
+        return ToolCall(call.id, name, raw, arguments, self._mark(call.signature, is_same=is_same))
+
+    def _mark(self, signature: str | None, *, is_same: bool) -> str | None:
+        """Return a provider's mark; None where it, or what it signs, was changed.
+
+        The provider refuses its mark under another text.
+        """
+        return signature if is_same and self.scrub(signature or "") == (signature or "") else None
 
     def stream(self, write: Callable[[str], None]) -> RedactingStream:
         """Return a filter for text that comes in pieces."""

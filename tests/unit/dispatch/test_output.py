@@ -1,6 +1,7 @@
 """Secrets out of all that leaves a call, in the same shape; and back into their own file."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -63,10 +64,12 @@ def test_every_message_is_scrubbed_in_every_text(output):
 
 
 def test_message_without_secrets_stays_byte_for_byte(output):
-    """Arguments keep the model's own spelling, thoughts their signature."""
+    """Arguments keep the model's own spelling; thoughts, texts and calls their marks."""
     message = AssistantMessage(
         (
             Text("fine"),
+            Text("signed", "c2lnbmVk"),
+            replace(called('{"command": "pwd"}'), signature="c2lnbmVk"),
             Thinking("hm", "anthropic", "c2lnbmVk"),
             Thinking("hm", "local"),
             called('{ "command" : "ls" }'),
@@ -77,23 +80,34 @@ def test_message_without_secrets_stays_byte_for_byte(output):
     assert output.scrub_message(message) == message
 
 
-def test_thought_that_was_changed_loses_its_signature(output):
+SIGNED = {
+    "thought": Thinking("hm", "gemini", "c2lnbmVk"),
+    "text": Text("hm", "c2lnbmVk"),
+    "call": ToolCall(CallId("call_1"), "bash", "{}", {}, "c2lnbmVk"),
+}
+
+
+@pytest.mark.parametrize("part", SIGNED.values(), ids=SIGNED)
+def test_what_was_changed_loses_its_signature(output, part):
     """A provider refuses its signature under another text."""
-    message = AssistantMessage((Thinking(SECRET, "anthropic", "c2lnbmVk"),), "end_turn")
+    if isinstance(part, ToolCall):
+        changed = replace(called(json.dumps({"command": SECRET})), signature=part.signature)
+    else:
+        changed = replace(part, text=SECRET)
 
-    (thought,) = output.scrub_message(message).content
+    (safe,) = output.scrub_message(AssistantMessage((changed,), "end_turn")).content
 
-    assert thought.signature is None
+    assert safe.signature is None
 
 
-def test_signature_that_holds_a_known_value_is_dropped(output):
+@pytest.mark.parametrize("part", SIGNED.values(), ids=SIGNED)
+def test_signature_that_holds_a_known_value_is_dropped(output, part):
     """Some providers' blobs hold readable text."""
-    blob = json.dumps({"summary": SECRET})
-    message = AssistantMessage((Thinking("hm", "openai", blob),), "end_turn")
+    signed = replace(part, signature=json.dumps({"summary": SECRET}))
 
-    (thought,) = output.scrub_message(message).content
+    (safe,) = output.scrub_message(AssistantMessage((signed,), "end_turn")).content
 
-    assert (thought.text, thought.signature) == ("hm", None)
+    assert safe == replace(part, signature=None)
 
 
 def test_call_id_is_never_touched(output):
