@@ -16,7 +16,7 @@ from orchestrator.context.dialogue import Files
 from orchestrator.context.marks import held
 from orchestrator.context.options import ContextOptions
 from orchestrator.context.pictures import lighten
-from orchestrator.context.sizes import message_tokens, speech_tokens, text_tokens
+from orchestrator.context.sizes import message_tokens, speech_tokens
 from orchestrator.context.speech import Speech
 from orchestrator.context.summarising import Summariser
 from orchestrator.context.trimming import results_share, trim
@@ -28,6 +28,7 @@ from orchestrator.schema.event import Observer
 from orchestrator.schema.head_event import CompactionEnd, CompactionStart, ContextTrimmed
 from orchestrator.schema.ids import EntryId
 from orchestrator.schema.message import Message
+from orchestrator.schema.text_tokens import text_tokens
 from orchestrator.sessions.projection import Seen, repair
 from orchestrator.sessions.store import SessionStore
 from orchestrator.sessions.tree import EntryTree
@@ -199,7 +200,7 @@ class SessionContext:
                 ) from error
             raise
         kept = sum(message_tokens(seen.message) for seen in cut.kept)
-        after = kept + text_tokens(len(body["summary"])) + speech_tokens(speech)
+        after = kept + text_tokens(body["summary"]) + speech_tokens(speech)
         self.store.append(
             "compaction",
             {**body, "tokens_before": before, "tokens_after": after, "reason": reason},

@@ -12,10 +12,10 @@ from typing import Any
 
 from orchestrator.context.dialogue import dialogue, shortened
 from orchestrator.context.marks import held
-from orchestrator.context.sizes import CHARACTERS_PER_TOKEN
 from orchestrator.errors import ContextError
 from orchestrator.model.client import Delta, ModelClient, Prompt
 from orchestrator.schema.message import AssistantMessage, Message, Text, Usage, UserMessage
+from orchestrator.schema.text_tokens import text_tokens
 
 SYSTEM = (
     "You summarise conversations between a person and a coding agent, for the agent that goes on "
@@ -76,9 +76,9 @@ class Summariser:
 
     @property
     def _room(self) -> int:
-        """Characters of conversation that one request holds."""
+        """Tokens of conversation that one request holds."""
         window = self.client.info.context_window
-        return max(window - window // ANSWER_SHARE, 1) * CHARACTERS_PER_TOKEN * 3 // 4
+        return max(window - window // ANSWER_SHARE, 1) * 3 // 4
 
     async def _asked(self, text: str, spent: Spent) -> str:
         prompt = Prompt(
@@ -106,20 +106,31 @@ def checked(answer: AssistantMessage, model: str) -> str:
 
 
 def _pieces(messages: Sequence[Message], room: int, *, results: bool = True) -> list[str]:
-    """Return the conversation in texts of at most ``room`` characters, cut between messages."""
+    """Return the conversation in texts of at most ``room`` tokens, cut between messages."""
     pieces: list[str] = []
     current: list[str] = []
     size = 0
     for message in messages:
-        text = shortened(dialogue([message], results=results), room)
+        text, tokens = _fitted(dialogue([message], results=results), room)
         if not text:
             continue
-        if current and size + len(text) > room:
+        if current and size + tokens > room:
             pieces.append("\n\n".join(current))
             current, size = [], 0
         current.append(text)
-        size += len(text) + 2
+        size += tokens + 2
     return [*pieces, "\n\n".join(current)] if current or not pieces else pieces
+
+
+def _fitted(text: str, room: int) -> tuple[str, int]:
+    """Return a text of at most ``room`` tokens, its middle left out where it has more."""
+    most, told = len(text), text
+    tokens = text_tokens(told)
+    while tokens > room and most > 0:
+        most = most // 2
+        told = shortened(text, most)
+        tokens = text_tokens(told)
+    return told, tokens
 
 
 def _unseen(delta: Delta) -> None:

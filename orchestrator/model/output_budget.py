@@ -14,9 +14,10 @@ from orchestrator.schema.message import (
     ToolMessage,
     UserMessage,
 )
+from orchestrator.schema.text_tokens import text_tokens
 
-CHARACTERS_PER_TOKEN = 3
-"""Fewer than the usual four, so that the estimate is seldom too small."""
+MARGIN = 3
+"""A third more than reckoned, so that the estimate is seldom too small."""
 IMAGE_TOKENS = 1_600
 LEAST = 1_024
 """An answer shorter than this is of no use; the provider then says that the prompt is too long."""
@@ -31,26 +32,28 @@ def output_budget(prompt: Prompt, info: ModelInfo) -> int:
 def estimate(prompt: Prompt) -> int:
     """Return roughly how many tokens a prompt has, rather too many than too few."""
     tools = sum(
-        len(tool.name) + len(tool.description) + len(json.dumps(dict(tool.input_schema)))
+        text_tokens(tool.name)
+        + text_tokens(tool.description)
+        + text_tokens(json.dumps(dict(tool.input_schema)))
         for tool in prompt.tools
     )
-    characters, images = len(prompt.system) + tools, 0
+    tokens, images = text_tokens(prompt.system) + tools, 0
     for message in prompt.messages:
         more, pictures = _size(message)
-        characters, images = characters + more, images + pictures
-    return characters // CHARACTERS_PER_TOKEN + images * IMAGE_TOKENS
+        tokens, images = tokens + more, images + pictures
+    return tokens + tokens // MARGIN + images * IMAGE_TOKENS
 
 
 def _size(message: Message) -> tuple[int, int]:
-    """Return a message's characters and pictures."""
+    """Return the tokens of a message's texts, and how many pictures it has."""
     if isinstance(message, ToolMessage):
         return (
-            sum(len(result.output) for result in message.results),
+            sum(text_tokens(result.output) for result in message.results),
             sum(len(result.images) for result in message.results),
         )
     if isinstance(message, UserMessage):
         return (
-            sum(len(part.text) for part in message.content if isinstance(part, Text)),
+            sum(text_tokens(part.text) for part in message.content if isinstance(part, Text)),
             sum(isinstance(part, Image) for part in message.content),
         )
     return _said(message), 0
@@ -58,11 +61,11 @@ def _size(message: Message) -> tuple[int, int]:
 
 def _said(message: AssistantMessage) -> int:
     return sum(
-        len(part.signature or "")
+        len(part.signature or "") // 3
         + (
-            len(part.name) + len(part.raw_arguments)
+            text_tokens(part.name) + text_tokens(part.raw_arguments)
             if isinstance(part, ToolCall)
-            else len(part.text)
+            else text_tokens(part.text)
         )
         for part in message.content
     )

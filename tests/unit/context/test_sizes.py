@@ -5,7 +5,6 @@ from orchestrator.context.sizes import (
     IMAGE_TOKENS,
     message_tokens,
     speech_tokens,
-    text_tokens,
 )
 from orchestrator.context.speech import Speech
 from orchestrator.schema.message import (
@@ -21,10 +20,6 @@ from orchestrator.schema.message import (
 )
 
 PICTURE = Image("image/png", "A" * 100_000)
-
-
-def test_four_characters_make_one():
-    assert [text_tokens(size) for size in (0, 1, 4, 5)] == [0, 1, 1, 2]
 
 
 def test_every_part_counts():
@@ -43,4 +38,11 @@ def test_every_part_counts():
 def test_prompt_and_tools_count_too():
     tool = ToolDefinition("read", "d" * 34, {})
 
-    assert speech_tokens(Speech("s" * 40, (tool,))) == 20
+    assert speech_tokens(Speech("s" * 40, (tool,))) == 10 + 1 + 9 + 2
+
+
+def test_thought_that_is_sealed_counts_by_its_seal():
+    """What is sent back is the whole thought, also where only its gist is told."""
+    sealed = AssistantMessage((Thinking("gist", "x", "s" * 5_000),), "end_turn")
+
+    assert message_tokens(sealed) == FRAME_TOKENS + 1_000

@@ -8,6 +8,7 @@ import pytest
 from orchestrator.context.summarising import Summariser
 from orchestrator.errors import ContextError
 from orchestrator.schema.message import AssistantMessage, Text, ToolCall, UserMessage
+from orchestrator.schema.text_tokens import text_tokens
 from tests.support.contexts import Sums, render
 
 
@@ -69,6 +70,16 @@ def test_one_message_longer_than_any_request_is_shortened():
 
     assert len(sums.asked) == 1
     assert len(sums.text()) < 16_000
+
+
+@pytest.mark.parametrize("text", ["密封的盒子", "😀", "QUJDREVGMTIzNDU2Nzg5MA9" * 2])
+def test_pieces_of_any_script_fit_the_summarisers_window(text):
+    """Four characters are no token everywhere."""
+    sums = Sums(window=4_000)
+    compact(sums, said(*(text * (6_000 // len(text)) for _ in range(3)), text * 20_000))
+
+    assert len(sums.asked) > 3
+    assert all(text_tokens(sums.text(n)) < 3_000 for n in range(len(sums.asked)))
 
 
 def test_branch_is_summarised_from_its_end_without_results():
