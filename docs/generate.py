@@ -67,7 +67,7 @@ def errors_page() -> str:
         "| 1 | failed |",
         "| 2 | usage |",
         "| 3 | stopped at an ask that nobody could answer (`--on-ask stop`); resumable |",
-        "| 4 | a limit was reached; a conclusion was printed |",
+        "| 4 | a limit was reached; a conclusion was printed where anything had been done |",
         "| 5 | sandbox or engine unavailable |",
         "| 6 | the model provider failed |",
         "| 7 | policy, configuration, key or audit invalid |",

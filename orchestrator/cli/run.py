@@ -267,7 +267,6 @@ def read_fork(fork: bool, *, resuming: bool) -> bool:
 
 def read_seconds(given: str | None) -> float | None:
     """Return a wall time in seconds; UsageError for what is none."""
-    """Return a wall time in seconds; UsageError for what is none."""
     if given is None:
         return None
     try:

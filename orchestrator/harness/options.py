@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from orchestrator.errors import UsageError
 from orchestrator.harness.preview import PreviewSpec
 from orchestrator.schema.thinking import ThinkingLevel
 
@@ -25,6 +27,14 @@ class LimitOptions:
     tokens: int | None = None
     cost_usd: float | None = None
     wall_time_s: float | None = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for an amount that nothing ever reaches: it would be no limit."""
+        if self.cost_usd is not None and not math.isfinite(self.cost_usd):
+            raise UsageError(
+                f"--max-budget-usd: expected an amount in US dollars, got {self.cost_usd}",
+                hint="leave it out for no limit of your own",
+            )
 
 
 @dataclass(frozen=True, slots=True)

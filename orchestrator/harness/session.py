@@ -103,7 +103,7 @@ async def open_session(
     ) as ground:
         models = worker.models
         _bind(models, ground)
-        meter = Meter(ground.record.audit, ground.record.store)
+        meter = _meter(ground)
         skills = open_skills(
             ground,
             brought,
@@ -242,6 +242,12 @@ def _loop(
         observe=ground.observe,
         around=around,
     )
+
+
+def _meter(ground: Ground) -> Meter:
+    governed, record = ground.governed, ground.record
+    limits = run_limits(governed.policy.limits, governed.options.limits)
+    return Meter(record.audit, record.store, shut=limits.forbids_any_call)
 
 
 def _around(ground: Ground, meter: Meter, context: SessionContext) -> Around[PersonQueue]:

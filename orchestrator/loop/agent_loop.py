@@ -8,7 +8,7 @@ the states; ``loop.states`` holds a run to them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from orchestrator.context.speech import Speech
@@ -22,9 +22,9 @@ from orchestrator.loop.asking import Asking
 from orchestrator.loop.calls import Calls
 from orchestrator.loop.circles import Circles, round_of
 from orchestrator.loop.limits import Limits, Reached, Warnings, reached
+from orchestrator.loop.one_run import OneRun
 from orchestrator.loop.progress import Progress
 from orchestrator.loop.seams import ToolRunner, Transcript
-from orchestrator.loop.states import Course
 from orchestrator.loop.words import (
     CONCLUDE,
     CUT_CALL,
@@ -74,22 +74,6 @@ class RunResult:
     waiting_for: NeedsApprovalError | None = None
 
 
-@dataclass(slots=True)
-class _Run:
-    """What one run remembers from turn to turn."""
-
-    circles: Circles
-    course: Course = field(default_factory=Course)
-    cuts: int = 0
-    """Answers in a row that were cut at the output limit."""
-    pauses: int = 0
-    shrunk: bool = False
-    """The conversation was shortened because the provider said so, and no answer came since."""
-    said: tuple[UserMessage, ...] = ()
-    """What is told the model before its next turn."""
-    limit: Reached | None = None
-
-
 class AgentLoop:
     """One conversation; each run goes on until the model has settled on what was said."""
 
@@ -129,7 +113,7 @@ class AgentLoop:
         Calls that waited for a person's answer come first: what was said yes to is what runs.
         Raises what a turn cannot go on without: ModelError, ContextError, BoxError and their kin.
         """
-        run = _Run(Circles(self._limits.repeat))
+        run = OneRun(Circles(self._limits.repeat))
         self._progress.begin_run()
         self._warnings.begin_run()
         try:
@@ -138,11 +122,12 @@ class AgentLoop:
             run.course.to("end")
             self.ways |= run.course.ways
 
-    async def _run(self, run: _Run) -> RunResult:
+    async def _run(self, run: OneRun) -> RunResult:
         held = self._transcript.take_up()
         try:
             if held:
                 run.course.to("act")
+                run.begun = True
                 with self._allowed():
                     await self._calls.run(held)
             else:
@@ -165,22 +150,23 @@ class AgentLoop:
         left = None if limit is None else max(limit - self._progress.spent().seconds, 0.01)
         return self._around.clock.allow(left)
 
-    def _tell(self, run: _Run) -> None:
+    def _tell(self, run: OneRun) -> None:
         """Have on disk what the model is told before its next turn."""
         run.course.to("tell")
         for message in (*run.said, *self._around.queue.steering()):
             self._transcript.add(self._output.scrub_message(message))
         run.said = ()
 
-    def _check(self, run: _Run) -> Reached | None:
+    def _check(self, run: OneRun) -> Reached | None:
         run.course.to("check")
         spent = self._progress.spent()
         for warning in self._warnings.due(self._limits, spent):
             self._observe(warning)
         return run.limit or reached(self._limits, spent)
 
-    async def _turn(self, run: _Run) -> RunResult | None:
+    async def _turn(self, run: OneRun) -> RunResult | None:
         """Run one turn; None when another is to follow."""
+        run.begun = True
         self._progress.turns += 1
         self._observe(TurnStart(self._progress.turns))
         stop_reason, usage = "aborted", Usage()
@@ -201,7 +187,7 @@ class AgentLoop:
                 )
             )
 
-    async def _answer(self, run: _Run) -> AssistantMessage:
+    async def _answer(self, run: OneRun) -> AssistantMessage:
         """Return the model's answer; a request that is too long or large is made smaller."""
         while True:
             speech = self._speech()
@@ -218,13 +204,13 @@ class AgentLoop:
                 run.shrunk = False
             return message
 
-    async def _made_smaller(self, run: _Run, error: ModelError) -> bool:
+    async def _made_smaller(self, run: OneRun, error: ModelError) -> bool:
         """Say whether what the provider refused for its size is smaller now."""
         if error.kind == "too_large" and await self._around.context.lighten(self._speech()):
             return True
         return error.kind in {"overflow", "too_large"} and await self._shrink(run)
 
-    async def _shrink(self, run: _Run) -> bool:
+    async def _shrink(self, run: OneRun) -> bool:
         if run.shrunk:
             return False
         run.shrunk = True
@@ -237,7 +223,7 @@ class AgentLoop:
         self._progress.add_cost(answered.cost_usd)
         return answered.message
 
-    async def _follow(self, run: _Run, message: AssistantMessage) -> RunResult | None:
+    async def _follow(self, run: OneRun, message: AssistantMessage) -> RunResult | None:
         """Do what the answer asks for; None when another turn is to follow."""
         reason = message.stop_reason
         if reason == "max_tokens":
@@ -255,7 +241,7 @@ class AgentLoop:
             return self._failed(message)
         return self._settle(run, message)
 
-    async def _act(self, run: _Run, calls: tuple[ToolCall, ...]) -> None:
+    async def _act(self, run: OneRun, calls: tuple[ToolCall, ...]) -> None:
         """Run the calls; a run that goes in circles is told so once, and then ended."""
         run.course.to("act")
         results = await self._calls.run(calls)
@@ -265,14 +251,14 @@ class AgentLoop:
         elif verdict == "stop":
             run.limit = Reached("repetition", self._limits.repeat)
 
-    def _settle(self, run: _Run, message: AssistantMessage) -> RunResult | None:
+    def _settle(self, run: OneRun, message: AssistantMessage) -> RunResult | None:
         """Go on with what the person said meanwhile; without it the run is done."""
         run.course.to("settle")
         queue = self._around.queue
         run.said = queue.steering() or queue.follow_ups()
         return None if run.said else self._result("done", message.text)
 
-    async def _recover_cut(self, run: _Run, message: AssistantMessage) -> RunResult | None:
+    async def _recover_cut(self, run: OneRun, message: AssistantMessage) -> RunResult | None:
         """Answer a cut message once in a row; a second cut ends the run as failed.
 
         One that was cut because the window is full can only go on in a shorter conversation.
@@ -292,7 +278,7 @@ class AgentLoop:
         info = self._model.info
         return usage.total >= info.context_window and usage.output < info.max_output
 
-    def _recover_pause(self, run: _Run, message: AssistantMessage) -> RunResult | None:
+    def _recover_pause(self, run: OneRun, message: AssistantMessage) -> RunResult | None:
         """Send the same again, so that the provider goes on; not for ever."""
         run.pauses += 1
         self._calls.close(message.tool_calls, NOT_FINISHED)
@@ -303,11 +289,16 @@ class AgentLoop:
         self._observe(ErrorRaised("model", why, "go on with --resume, or try another model"))
         return self._result("failed", message.text)
 
-    async def _conclude(self, run: _Run, limit: Reached) -> RunResult:
-        """Ask once for a conclusion without tools, and end."""
-        run.course.to("conclude")
+    async def _conclude(self, run: OneRun, limit: Reached) -> RunResult:
+        """Ask once for a conclusion without tools, and end.
+
+        A run that was over its limit before it began has nothing to conclude, and asks for nothing.
+        """
         self._observe(LimitReached(limit.kind, limit.value))
         self._audit.append("limit", {"kind": limit.kind, "value": str(limit.value)})
+        if not run.begun:
+            return self._result("limit", "", limit=limit)
+        run.course.to("conclude")
         self._transcript.add(UserMessage((Text(CONCLUDE.format(kind=limit.kind)),)))
         answer = ""
         with self._around.clock.allow(CONCLUSION_GRACE_S):

@@ -30,6 +30,12 @@ class Limits:
     cost_usd_per_day: float | None = None
     """Of all sessions of one day, UTC."""
 
+    @property
+    def forbids_any_call(self) -> bool:
+        """Say whether no model may be asked at all: nothing may be spent."""
+        spendable = (self.tokens, self.cost_usd, self.cost_usd_per_day)
+        return any(limit is not None and limit <= 0 for limit in spendable)
+
 
 @dataclass(frozen=True, slots=True)
 class Reached:

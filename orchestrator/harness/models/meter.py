@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from orchestrator.dispatch.records import AuditSink
+from orchestrator.errors import ModelError
 from orchestrator.loop.progress import Beside
 from orchestrator.model.client import ModelClient, ModelInfo, OnDelta, Prompt
 from orchestrator.model.prices import cost_of
@@ -22,6 +23,8 @@ class Meter:
     store: SessionStore
     skill: Callable[[], str | None] = lambda: None
     """Names the skill that is on."""
+    shut: bool = False
+    """A limit of 0 lets nothing be spent: no call is made."""
     _usage: Usage = field(default_factory=Usage)
     _known_usd: float = 0.0
     _all_known: bool = True
@@ -67,8 +70,14 @@ class Metered:
         return self._client().info
 
     async def complete(self, prompt: Prompt, *, on_delta: OnDelta) -> AssistantMessage:
-        """Return the whole message once its cost is noted."""
+        """Return the whole message once its cost is noted; ModelError where nothing may be spent."""
         client = self._client()
+        if self._meter.shut:
+            raise ModelError(
+                f"{client.info.id}: not asked: a limit of 0 on tokens or money allows no call",
+                kind="quota",
+                hint="raise --max-tokens or --max-budget-usd, or the policy's limits",
+            )
         message = await client.complete(prompt, on_delta=on_delta)
         self._meter.note(client.info, prompt.purpose, message.usage)
         return message

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import PostureError
+from orchestrator.errors import PostureError, UsageError
 from orchestrator.harness.box_spec import WORKDIR, Tenant, box_spec, require_posture, run_limits
 from orchestrator.harness.options import LimitOptions
 from orchestrator.policy.effective import LimitSettings
@@ -108,3 +108,10 @@ def test_pace_and_repetition_come_from_policy_alone():
     assert run_limits(limits(tool_calls_per_minute=7, repeat=3), LimitOptions()).repeat == 3
     assert run_limits(limits(tool_calls_per_minute=7), LimitOptions()).tool_calls_per_minute == 7
     assert run_limits(limits(), LimitOptions()).repeat == 0
+
+
+@pytest.mark.parametrize("amount", [float("nan"), float("inf")])
+def test_amount_that_nothing_reaches_is_no_limit_to_ask_for(amount):
+    """What looks like a budget and holds nothing is refused."""
+    with pytest.raises(UsageError, match="max-budget-usd"):
+        LimitOptions(cost_usd=amount)

@@ -288,6 +288,28 @@ def test_limit_gives_exactly_one_conclusion_without_tools(tmp_path, kind):
     assert_each_call_is_answered_once_in_place(opened.messages)
 
 
+NOTHING_LEFT = {
+    "no money": (Limits(cost_usd=0.0), {}),
+    "no tokens": (Limits(tokens=0), {}),
+    "no steps": (Limits(steps=0), {}),
+    "the day's money is spent": (Limits(cost_usd_per_day=5.0), {"today": lambda: 5.0}),
+}
+
+
+@pytest.mark.parametrize("case", NOTHING_LEFT)
+def test_run_that_is_over_its_limit_before_it_begins_asks_nothing(tmp_path, case):
+    """There is nothing to conclude, and a budget of 0 pays for no call."""
+    limits, more = NOTHING_LEFT[case]
+    opened = open_loop(tmp_path, says("never said"), limits=limits, **more)
+
+    end = run(opened)
+
+    assert opened.model.prompts == []
+    assert (end.status, end.answer, end.turns) == ("limit", "", 0)
+    assert [event.kind for event in opened.of(LimitReached)] == [end.limit.kind]
+    assert opened.corridor.bodies("limit")[0]["kind"] == end.limit.kind
+
+
 def test_conclusion_that_asks_for_tools_runs_none(tmp_path):
     """Its calls are closed, so that a resumed run is not told they may have run."""
     runner = ToldRunner()

@@ -35,3 +35,18 @@ def test_a_full_minute_makes_the_next_call_wait():
     pace = Pace(2)
 
     assert [pace.wait_s(t) for t in (0.0, 1.0, 2.0, 61.5)] == [0.0, 0.0, 58.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("limits", "shut"),
+    [
+        (Limits(tokens=0), True),
+        (Limits(cost_usd=0.0), True),
+        (Limits(cost_usd_per_day=0.0), True),
+        (Limits(steps=0), False),
+        (Limits(tokens=1, cost_usd=0.01, cost_usd_per_day=0.01), False),
+    ],
+)
+def test_a_limit_of_nothing_forbids_any_call(limits, shut):
+    """Calls beside the loop are made before it looks at its limits."""
+    assert limits.forbids_any_call is shut

@@ -5,7 +5,8 @@ import pytest
 from orchestrator.loop.limits import Limits
 from orchestrator.loop.progress import Beside, Progress, nothing_beside
 from orchestrator.schema.message import Usage
-from tests.support.loops import open_loop, says
+from tests.support.corridor import call
+from tests.support.loops import ToldRunner, open_loop, says
 from tests.unit.loop.test_agent_loop import run
 
 
@@ -41,13 +42,19 @@ def test_nothing_beside_changes_nothing():
 
 def test_box_that_used_up_the_runs_tokens_ends_the_run(tmp_path):
     """The loop is asked for its conclusion, as at any limit."""
+    calls = call("bash", 1, command="echo hi")
     opened = open_loop(
-        tmp_path, says("over"), limits=Limits(tokens=10), beside=lambda: Beside(Usage(20))
+        tmp_path,
+        says(calls),
+        says("over"),
+        runner=ToldRunner(),
+        limits=Limits(tokens=10),
+        beside=lambda: Beside(Usage(20 * len(opened.model.prompts))),
     )
     end = run(opened)
 
-    assert (end.status, end.limit.kind) == ("limit", "tokens")
-    assert end.usage == Usage(20)
+    assert (end.status, end.limit.kind, end.answer) == ("limit", "tokens", "over")
+    assert end.usage == Usage(40)
 
 
 def test_turns_and_time_count_from_each_thing_said_and_money_over_all():

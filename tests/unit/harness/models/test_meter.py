@@ -1,7 +1,9 @@
 """Calls that are no turn: recorded, priced, counted."""
 
 import anyio
+import pytest
 
+from orchestrator.errors import ModelError
 from orchestrator.harness.models.meter import Meter, Metered
 from orchestrator.model.client import ModelInfo, Prompt
 from orchestrator.schema.message import AssistantMessage, Text, Usage
@@ -54,3 +56,19 @@ def test_unknown_price_makes_the_sum_unknown():
     meter, _, _ = metered(None)
 
     assert (meter.beside().cost_usd, meter.beside().known_cost_usd) == (None, 0.0)
+
+
+def test_call_where_nothing_may_be_spent_is_not_made():
+    """A choice of a skill comes before the loop looks at its limits."""
+    meter = Meter(Kept(), Kept(), shut=True)
+    asked = []
+
+    class Counting(Model):
+        async def complete(self, prompt, *, on_delta):
+            asked.append(prompt)
+            return await super().complete(prompt, on_delta=on_delta)
+
+    model = Metered(lambda: Counting(1.0), meter)
+    with pytest.raises(ModelError, match="limit of 0"):
+        anyio.run(lambda: model.complete(Prompt("", ()), on_delta=lambda _: None))
+    assert asked == []
