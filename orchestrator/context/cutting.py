@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from orchestrator.context.sizes import message_tokens
 from orchestrator.schema.message import ToolMessage, UserMessage
+from orchestrator.schema.picture_tokens import PictureRule
 from orchestrator.sessions.projection import Seen
 
 
@@ -23,7 +24,7 @@ class Cut:
         return bool(self.kept) and not isinstance(self.kept[0].message, UserMessage)
 
 
-def find_cut(seen: Sequence[Seen], keep: int) -> Cut:
+def find_cut(seen: Sequence[Seen], keep: int, rule: PictureRule = "unknown") -> Cut:
     """Return the cut that keeps about ``keep`` tokens, rather more than less; 0 keeps nothing.
 
     It lies before something the person said or before an answer, never before results. Where the
@@ -33,7 +34,7 @@ def find_cut(seen: Sequence[Seen], keep: int) -> Cut:
         return Cut(tuple(seen), ())
     found, tokens = len(seen), 0
     for at in range(len(seen) - 1, -1, -1):
-        tokens += message_tokens(seen[at].message)
+        tokens += message_tokens(seen[at].message, rule)
         found = at
         if tokens >= keep:
             break

@@ -16,7 +16,7 @@ from orchestrator.context.dialogue import Files
 from orchestrator.context.marks import held
 from orchestrator.context.options import ContextOptions
 from orchestrator.context.pictures import lighten
-from orchestrator.context.sizes import message_tokens, speech_tokens
+from orchestrator.context.sizes import fixed_tokens, message_tokens
 from orchestrator.context.speech import Speech
 from orchestrator.context.summarising import Summariser
 from orchestrator.context.trimming import results_share, trim
@@ -28,6 +28,7 @@ from orchestrator.schema.event import Observer
 from orchestrator.schema.head_event import CompactionEnd, CompactionStart, ContextTrimmed
 from orchestrator.schema.ids import EntryId
 from orchestrator.schema.message import Message
+from orchestrator.schema.picture_tokens import PictureRule
 from orchestrator.schema.text_tokens import text_tokens
 from orchestrator.sessions.projection import Seen, repair
 from orchestrator.sessions.store import SessionStore
@@ -68,9 +69,9 @@ class SessionContext:
 
     async def request(self, speech: Speech) -> Prompt:
         """Return the next request; raises ContextError where nothing makes it fit."""
-        if self._view.tokens(speech) > self._trigger and not self._trimmed_enough(speech):
+        if self.tokens(speech) > self._trigger and not self._trimmed_enough(speech):
             await self._compact_until_it_fits(speech)
-        tokens, limit = self._view.tokens(speech), self.options.limit(self._window)
+        tokens, limit = self.tokens(speech), self.options.limit(self._window)
         if tokens > limit:
             raise ContextError(
                 f"the conversation has about {tokens} tokens after all was summarised and shortened "
@@ -85,16 +86,16 @@ class SessionContext:
         A compaction that takes little is none: then kept results are shortened, then all is
         summarised. Estimates are compared, since what was reported is of what was refused.
         """
-        before = self._estimated(speech)
+        before = self._view.estimated(speech, self.info())
         enough = before - max(before // SHRINK, 1)
         for kept in (self.options.kept(self._window) // 2, 0):
             await self._compact(speech, "overflow", keep=kept)
-            excess = self._estimated(speech) - enough
+            excess = self._view.estimated(speech, self.info()) - enough
             if excess > 0:
                 self._trim(self._view.seen, excess, least=1)
-            if self._estimated(speech) <= enough:
+            if self._view.estimated(speech, self.info()) <= enough:
                 return True
-        return self._estimated(speech) < before
+        return self._view.estimated(speech, self.info()) < before
 
     async def lighten(self, speech: Speech) -> bool:
         """Take out pictures because the provider refused their size; False where none is sent.
@@ -104,11 +105,11 @@ class SessionContext:
         chosen = lighten(self._view.seen) if self.info().images else []
         if not chosen:
             return False
-        before = self._view.tokens(speech)
+        before = self.tokens(speech)
         for item in chosen:
             self._tell_instead(item.entry, item.message)
         self.store.sync()
-        saved = max(before - self._view.tokens(speech), 0)
+        saved = max(before - self.tokens(speech), 0)
         self.observe(ContextTrimmed("images", sum(item.count for item in chosen), saved))
         return True
 
@@ -119,14 +120,15 @@ class SessionContext:
 
     def tokens(self, speech: Speech) -> int:
         """Return how many tokens the next request has, about."""
-        return self._view.tokens(speech)
-
-    def _estimated(self, speech: Speech) -> int:
-        return speech_tokens(speech) + sum(message_tokens(s.message) for s in self._view.seen)
+        return self._view.tokens(speech, self.info())
 
     @property
     def _window(self) -> int:
         return self.info().context_window
+
+    @property
+    def _rule(self) -> PictureRule:
+        return self.info().picture_rule
 
     @property
     def _trigger(self) -> int:
@@ -145,15 +147,15 @@ class SessionContext:
     def _trimmed_enough(self, speech: Speech) -> bool:
         """Shorten old results where they take more than their share; say whether all fits now."""
         seen = self._view.seen
-        if results_share(seen) <= speech.shares.tool_results * self._window:
+        if results_share(seen, self._rule) <= speech.shares.tool_results * self._window:
             return False
-        excess = self._view.tokens(speech) - self._trigger + self._window // SLACK
-        old = find_cut(seen, self.options.kept(self._window)).before
+        excess = self.tokens(speech) - self._trigger + self._window // SLACK
+        old = find_cut(seen, self.options.kept(self._window), self._rule).before
         return self._trim(old, excess, least=excess - self._window // SLACK)
 
     def _trim(self, seen: Sequence[Seen], excess: int, *, least: int) -> bool:
         """Shorten results; where not even ``least`` can be saved, nothing is changed."""
-        chosen = trim(seen, excess)
+        chosen = trim(seen, excess, self._rule)
         saved = sum(item.saved for item in chosen)
         if not chosen or saved < least:
             return False
@@ -170,10 +172,10 @@ class SessionContext:
     async def _compact_until_it_fits(self, speech: Speech) -> None:
         """Compact; where the kept part alone is too long, shorten it, and then compact all of it."""
         await self._compact(speech, "threshold", keep=self.options.kept(self._window))
-        excess = self._view.tokens(speech) - self._trigger
+        excess = self.tokens(speech) - self._trigger
         if excess > 0:
             self._trim(self._view.seen, excess, least=1)
-        if self._view.tokens(speech) > self._trigger:
+        if self.tokens(speech) > self._trigger:
             await self._compact(speech, "threshold", keep=0)
 
     async def _compact(
@@ -181,10 +183,10 @@ class SessionContext:
     ) -> Compacted | None:
         seen, leaf = self._view.seen, self.store.tree.leaf
         previous, rest = _without_summary(seen)
-        cut = find_cut(rest, keep)
+        cut = find_cut(rest, keep, self._rule)
         if not cut.before:
             return None
-        before = self._view.tokens(speech)
+        before = self.tokens(speech)
         self.observe(CompactionStart(reason, before))
         try:
             body = await self._summarised(previous, cut, focus)
@@ -199,8 +201,8 @@ class SessionContext:
                     f"the conversation cannot be compacted: {error.message}", hint=error.hint
                 ) from error
             raise
-        kept = sum(message_tokens(seen.message) for seen in cut.kept)
-        after = kept + text_tokens(body["summary"]) + speech_tokens(speech)
+        kept = sum(message_tokens(seen.message, self._rule) for seen in cut.kept)
+        after = kept + text_tokens(body["summary"]) + fixed_tokens(speech.system, speech.tools)
         self.store.append(
             "compaction",
             {**body, "tokens_before": before, "tokens_after": after, "reason": reason},

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from orchestrator.context.sizes import message_tokens, result_tokens
 from orchestrator.schema.ids import EntryId
 from orchestrator.schema.message import ToolMessage, ToolResult
+from orchestrator.schema.picture_tokens import PictureRule
 from orchestrator.sessions.projection import Seen
 
 LEFT = 600
@@ -35,22 +36,22 @@ class Trimmed:
     """Tokens, about."""
 
 
-def results_share(seen: Sequence[Seen]) -> int:
+def results_share(seen: Sequence[Seen], rule: PictureRule = "unknown") -> int:
     """Return the tokens that results take up."""
-    return sum(message_tokens(s.message) for s in seen if isinstance(s.message, ToolMessage))
+    return sum(message_tokens(s.message, rule) for s in seen if isinstance(s.message, ToolMessage))
 
 
-def trim(seen: Sequence[Seen], excess: int) -> tuple[Trimmed, ...]:
+def trim(seen: Sequence[Seen], excess: int, rule: PictureRule = "unknown") -> tuple[Trimmed, ...]:
     """Return what to shorten so that about ``excess`` tokens are saved, or as many as can be.
 
     ``seen`` leaves out what is too recent to be touched.
     """
     candidates = [
-        (result_tokens(result), -at, number)
+        (result_tokens(result, rule), -at, number)
         for at, item in enumerate(seen)
         if isinstance(item.message, ToolMessage)
         for number, result in enumerate(item.message.results)
-        if _saving(result) >= WORTH
+        if _saving(result, rule) >= WORTH
     ]
     chosen: dict[int, set[int]] = {}
     saved = 0
@@ -59,24 +60,24 @@ def trim(seen: Sequence[Seen], excess: int) -> tuple[Trimmed, ...]:
             break
         message = seen[-place].message
         if isinstance(message, ToolMessage):
-            saved += _saving(message.results[number])
+            saved += _saving(message.results[number], rule)
             chosen.setdefault(-place, set()).add(number)
-    return tuple(_trimmed(seen[at], numbers) for at, numbers in sorted(chosen.items()))
+    return tuple(_trimmed(seen[at], numbers, rule) for at, numbers in sorted(chosen.items()))
 
 
-def _trimmed(item: Seen, numbers: set[int]) -> Trimmed:
+def _trimmed(item: Seen, numbers: set[int], rule: PictureRule) -> Trimmed:
     if not isinstance(item.message, ToolMessage):
         raise TypeError("only results are trimmed")
     results = tuple(
         _short(result) if number in numbers else result
         for number, result in enumerate(item.message.results)
     )
-    saved = sum(_saving(item.message.results[number]) for number in numbers)
+    saved = sum(_saving(item.message.results[number], rule) for number in numbers)
     return Trimmed(item.entry.id, ToolMessage(results), saved)
 
 
-def _saving(result: ToolResult) -> int:
-    return result_tokens(result) - result_tokens(_short(result))
+def _saving(result: ToolResult, rule: PictureRule) -> int:
+    return result_tokens(result, rule) - result_tokens(_short(result), rule)
 
 
 def _short(result: ToolResult) -> ToolResult:

@@ -9,17 +9,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from orchestrator.context.sizes import message_tokens, speech_tokens
+from orchestrator.context.sizes import FixedTokens, message_tokens
 from orchestrator.context.speech import Speech
+from orchestrator.model.client import ModelInfo
 from orchestrator.schema.ids import CallId, EntryId
-from orchestrator.schema.message import AssistantMessage, Message, ToolMessage
+from orchestrator.schema.message import AssistantMessage, Message, ToolMessage, Usage
+from orchestrator.schema.picture_tokens import PictureRule
 from orchestrator.sessions.entry import Entry
 from orchestrator.sessions.projection import Seen, repair, visible
 from orchestrator.sessions.tree import EntryTree
 
 _CHANGERS = frozenset({"compaction", "context_edit"})
 """Entries after which what was read before is not what is told now."""
+
+
+FIXED = "fixed_tokens"
+"""Stands beside an answer: what system prompt and tools of its request were reckoned at."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Anchor:
+    """An answer whose model reported what its request had."""
+
+    at: int
+    used: int
+    fixed: int
 
 
 class View:
@@ -29,13 +45,15 @@ class View:
         """Look at a tree that grows; nothing is read yet."""
         self._tree = tree
         self._leaf: EntryId | None = None
+        self._fixed = FixedTokens()
+        self._rule: PictureRule = "unknown"
         self._begin([])
 
     def _begin(self, seen: Sequence[Seen]) -> None:
         self._seen: list[Seen] = []
         self._sums = [0]
         self._answers = 0
-        self._anchor: int | None = None
+        self._anchors: dict[str, _Anchor] = {}
         self._settled: list[Message] = []
         self._settled_to = 0
         self._ids: set[CallId] = set()
@@ -62,18 +80,35 @@ class View:
             return repair(item.message for item in self._seen)
         return (*self._settled, *repair(recent, set(self._ids)))
 
-    def tokens(self, speech: Speech) -> int:
-        """Return the tokens of the next request.
+    def tokens(self, speech: Speech, model: ModelInfo) -> int:
+        """Return the tokens of the next request to ``model``.
 
-        The last answer's reported usage counts for all up to it, the rest is estimated. Answers
-        from before the last compaction or edit count what is not told any more: they do not count.
+        What the model's last answer reported counts for all up to it, the rest is estimated: what
+        was said since, and by how much system prompt and tools have changed since. Another model's
+        tokens are others. Answers from before the last compaction or edit count what is not told
+        any more: they do not count.
         """
+        self._weigh_by(model.picture_rule)
         self._refresh()
-        if self._anchor is None:
-            return self._sums[-1] + speech_tokens(speech)
-        message = self._seen[self._anchor].message
-        used = message.usage.total if isinstance(message, AssistantMessage) else 0
-        return used + self._sums[-1] - self._sums[self._anchor + 1]
+        fixed = self._fixed.of(speech.system, speech.tools)
+        anchor = self._anchors.get(model.id)
+        if anchor is None:
+            return self._sums[-1] + fixed
+        since = self._sums[-1] - self._sums[anchor.at + 1]
+        return max(anchor.used + fixed - anchor.fixed, 0) + since
+
+    def estimated(self, speech: Speech, model: ModelInfo) -> int:
+        """Return the tokens of the next request, nothing believed that was reported."""
+        self._weigh_by(model.picture_rule)
+        self._refresh()
+        return self._sums[-1] + self._fixed.of(speech.system, speech.tools)
+
+    def _weigh_by(self, rule: PictureRule) -> None:
+        """Count pictures by another rule from here on."""
+        if rule != self._rule:
+            self._rule = rule
+            self._read_anew()
+            self._leaf = self._tree.leaf
 
     def _refresh(self) -> None:
         leaf = self._tree.leaf
@@ -102,18 +137,23 @@ class View:
         self._answers = sum(_is_answer(entry) for entry in path)
         changed = max((n for n, entry in enumerate(path) if entry.type in _CHANGERS), default=-1)
         stale = {entry.id for entry in path[: changed + 1]}
-        if self._anchor is not None and self._seen[self._anchor].entry.id in stale:
-            self._anchor = None
+        self._anchors = {
+            model: anchor
+            for model, anchor in self._anchors.items()
+            if self._seen[anchor.at].entry.id not in stale
+        }
 
     def _take(self, item: Seen) -> None:
         message = item.message
         if isinstance(message, AssistantMessage):
             self._settle()
             self._answers += 1
-            if message.usage.total:
-                self._anchor = len(self._seen)
+            fixed = item.entry.body.get(FIXED)
+            if isinstance(fixed, int) and _counts_what_was_sent(message.usage):
+                at = len(self._seen)
+                self._anchors[message.model] = _Anchor(at, message.usage.total, fixed)
         self._seen.append(item)
-        self._sums.append(self._sums[-1] + message_tokens(message))
+        self._sums.append(self._sums[-1] + message_tokens(message, self._rule))
 
     def _settle(self) -> None:
         """Count what came before an answer as done: from here on only its results may follow."""
@@ -124,6 +164,11 @@ class View:
             self._ids = set()
             self._settled = list(repair((item.message for item in self._seen), self._ids))
         self._settled_to = len(self._seen)
+
+
+def _counts_what_was_sent(usage: Usage) -> bool:
+    """Say whether a request's own tokens are in it: some servers tell only the answer's."""
+    return usage.total > usage.output
 
 
 def _stands_alone(messages: Iterable[Message]) -> bool:

@@ -9,6 +9,8 @@ from typing import Any
 import anyio
 import rfc8785
 
+from orchestrator.context.sizes import FixedTokens
+from orchestrator.context.view import FIXED
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.records import AuditSink
 from orchestrator.loop.seams import Transcript
@@ -49,6 +51,7 @@ class Asking:
         self._output = output
         self._observe = observe
         self._known = KnownCalls()
+        self._fixed = FixedTokens()
 
     async def ask(self, prompt: Prompt, facts: Mapping[str, Any]) -> Answered:
         """Return the answer once it is stored, with ``facts`` beside it.
@@ -79,7 +82,8 @@ class Asking:
     ) -> None:
         stored = self._output.scrub_message(message)
         saved_usd = saved_of(message.usage, self._model.info)
-        self._transcript.add(stored, cost_usd=cost_usd, saved_usd=saved_usd, **facts)
+        fixed = {FIXED: self._fixed.of(prompt.system, prompt.tools)}
+        self._transcript.add(stored, cost_usd=cost_usd, saved_usd=saved_usd, **fixed, **facts)
         encoded = encode_message(stored)
         self._audit.append(
             "model_call",

@@ -14,6 +14,14 @@ from orchestrator.model.client import ModelInfo
 from orchestrator.model.dialect import Dialect, dialect_of
 from orchestrator.model.model_table import info_of, row_of
 from orchestrator.model.vendors import IDLE_S, PROVIDERS, Provider
+from orchestrator.schema.picture_tokens import PictureRule
+
+_PICTURES: Mapping[str, PictureRule] = {
+    "anthropic": "anthropic",
+    "openai": "openai",
+    "gemini": "gemini",
+}
+"""By the table a provider's models are in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +71,7 @@ def resolve(
         window=known.window,
         output=known.output,
         tier=known.tier,
+        pictures=_PICTURES.get(known.table or "", "unknown"),
         hour=known.api == "anthropic" and cache == "long",
     )
     reasons = row.get("reasoning", known.reasoning or bool(info.thinking))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from orchestrator.schema.message import AssistantMessage, Message, ToolDefinition
+from orchestrator.schema.picture_tokens import PictureRule
 from orchestrator.schema.prices import PriceTier
 from orchestrator.schema.thinking import ThinkingLevel
 
@@ -41,12 +42,19 @@ class ModelInfo:
     cache_write_price: float | None = None
     images: bool = True
     """It sees pictures."""
+    pictures: PictureRule = "unknown"
+    """By whose rule a picture's tokens are reckoned."""
     thinking: tuple[ThinkingLevel, ...] = ()
     """Levels that it can be asked for, from least to most; empty where it cannot be asked."""
     tier: Tier = "prompt"
     """The firmest way to hold it to a form."""
     tiers: tuple[PriceTier, ...] = ()
     """Other prices for longer prompts; ``orchestrator.model.prices`` reckons with them."""
+
+    @property
+    def picture_rule(self) -> PictureRule:
+        """How a picture counts in a request to it."""
+        return self.pictures if self.images else "unseen"
 
     @property
     def id(self) -> str:

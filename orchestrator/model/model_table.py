@@ -11,6 +11,7 @@ from typing import Any
 
 from orchestrator.config.providers import ModelSettings
 from orchestrator.model.client import ModelInfo, Tier
+from orchestrator.schema.picture_tokens import PictureRule
 from orchestrator.schema.prices import PriceTier, Rates
 from orchestrator.schema.thinking import THINKING_LEVELS, ThinkingLevel
 
@@ -41,9 +42,12 @@ def info_of(
     window: int,
     output: int,
     tier: Tier,
+    pictures: PictureRule = "unknown",
     hour: bool = False,
 ) -> ModelInfo:
-    """Return what is known of a model; ``window``, ``output`` and ``tier`` where nothing else says.
+    """Return what is known of a model.
+
+    ``window``, ``output``, ``tier`` and ``pictures`` hold where nothing else says.
 
     With ``hour`` what is written to the cache costs as Anthropic asks for an hour of it.
     """
@@ -58,6 +62,7 @@ def info_of(
         cache_read_price=_chosen(settings.cache_read_price, table.cache_read),
         cache_write_price=_chosen(settings.cache_write_price, table.cache_write),
         images=row.get("images", True) if settings.images is None else settings.images,
+        pictures=row.get("pictures", pictures),
         thinking=_levels(row, settings),
         tier=settings.tier or row.get("tier", tier),
         tiers=_tiers(row, settings, hour=hour),

@@ -14,22 +14,22 @@ from orchestrator.schema.message import (
     ToolMessage,
     UserMessage,
 )
+from orchestrator.schema.picture_tokens import PictureRule, picture_tokens
 from orchestrator.schema.text_tokens import text_tokens
 
 MARGIN = 3
 """A third more than reckoned, so that the estimate is seldom too small."""
-IMAGE_TOKENS = 1_600
 LEAST = 1_024
 """An answer shorter than this is of no use; the provider then says that the prompt is too long."""
 
 
 def output_budget(prompt: Prompt, info: ModelInfo) -> int:
     """Return the ``max_tokens`` to ask for."""
-    room = info.context_window - estimate(prompt)
+    room = info.context_window - estimate(prompt, info.picture_rule)
     return max(min(info.max_output, room), min(LEAST, info.max_output))
 
 
-def estimate(prompt: Prompt) -> int:
+def estimate(prompt: Prompt, rule: PictureRule = "unknown") -> int:
     """Return roughly how many tokens a prompt has, rather too many than too few."""
     tools = sum(
         text_tokens(tool.name)
@@ -37,24 +37,24 @@ def estimate(prompt: Prompt) -> int:
         + text_tokens(json.dumps(dict(tool.input_schema)))
         for tool in prompt.tools
     )
-    tokens, images = text_tokens(prompt.system) + tools, 0
+    texts, pictures = text_tokens(prompt.system) + tools, 0
     for message in prompt.messages:
-        more, pictures = _size(message)
-        tokens, images = tokens + more, images + pictures
-    return tokens + tokens // MARGIN + images * IMAGE_TOKENS
+        more, shown = _size(message, rule)
+        texts, pictures = texts + more, pictures + shown
+    return texts + texts // MARGIN + pictures
 
 
-def _size(message: Message) -> tuple[int, int]:
-    """Return the tokens of a message's texts, and how many pictures it has."""
+def _size(message: Message, rule: PictureRule) -> tuple[int, int]:
+    """Return the tokens of a message's texts and of its pictures."""
     if isinstance(message, ToolMessage):
         return (
             sum(text_tokens(result.output) for result in message.results),
-            sum(len(result.images) for result in message.results),
+            sum(picture_tokens(i, rule) for result in message.results for i in result.images),
         )
     if isinstance(message, UserMessage):
         return (
             sum(text_tokens(part.text) for part in message.content if isinstance(part, Text)),
-            sum(isinstance(part, Image) for part in message.content),
+            sum(picture_tokens(i, rule) for i in message.content if isinstance(i, Image)),
         )
     return _said(message), 0
 

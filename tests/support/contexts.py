@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from orchestrator.context.options import ContextOptions
 from orchestrator.context.session_context import SessionContext
+from orchestrator.context.sizes import fixed_tokens
 from orchestrator.context.speech import Speech
 from orchestrator.context.summarising import Summariser
+from orchestrator.context.view import FIXED
 from orchestrator.model.client import ModelInfo
 from orchestrator.schema.codec import encode_message
 from orchestrator.schema.ids import CallId
@@ -49,9 +51,14 @@ def render(name, arguments):
     return f"{name} {dict(arguments)}"
 
 
+def info_of(window=10_000, **facts):
+    """Return what is known of the model that is talked with."""
+    return ModelInfo("x", "main", window, window // 4, **facts)
+
+
 def context_of(store, sums, *, window=10_000, events=None, **options):
     """Return the context of a session whose model has this window."""
-    info = ModelInfo("x", "main", window, window // 4)
+    info = info_of(window)
     return SessionContext(
         store,
         lambda: info,
@@ -67,15 +74,16 @@ def say(store, text):
     return store.append("message", encode_message(UserMessage((Text(text),))))
 
 
-def answer(store, text="", *calls, usage=0, path="a.py", name="read"):
+def answer(store, text="", *calls, usage=0, path="a.py", name="read", model="x/main"):
     """Append an answer that calls tools by these ids."""
     parts = [Text(text)] if text else []
     raw = f'{{"path": "{path}"}}'
     parts += [ToolCall(CallId(call), name, raw, {"path": path}) for call in calls]
     used = Usage(input=usage)
     stop = "tool_use" if calls else "end_turn"
-    message = AssistantMessage(tuple(parts), stop, used)
-    return store.append("message", encode_message(message))
+    message = AssistantMessage(tuple(parts), stop, used, model)
+    fixed = {FIXED: fixed_tokens(SPEECH.system, SPEECH.tools)}
+    return store.append("message", encode_message(message) | fixed)
 
 
 def result(store, call, text):

@@ -2,11 +2,10 @@
 
 from orchestrator.context.sizes import (
     FRAME_TOKENS,
-    IMAGE_TOKENS,
+    FixedTokens,
+    fixed_tokens,
     message_tokens,
-    speech_tokens,
 )
-from orchestrator.context.speech import Speech
 from orchestrator.schema.message import (
     AssistantMessage,
     Image,
@@ -18,8 +17,10 @@ from orchestrator.schema.message import (
     ToolResult,
     UserMessage,
 )
+from orchestrator.schema.picture_tokens import picture_tokens
 
 PICTURE = Image("image/png", "A" * 100_000)
+SHOWN = picture_tokens(PICTURE)
 
 
 def test_every_part_counts():
@@ -27,18 +28,16 @@ def test_every_part_counts():
     assert message_tokens(AssistantMessage((thought, Text("x" * 40), call), "tool_use")) == (
         FRAME_TOKENS + 30
     )
-    assert (
-        message_tokens(UserMessage((Text("x" * 40), PICTURE))) == FRAME_TOKENS + 10 + IMAGE_TOKENS
-    )
+    assert message_tokens(UserMessage((Text("x" * 40), PICTURE))) == FRAME_TOKENS + 10 + SHOWN
     assert message_tokens(ToolMessage((ToolResult("1", "t", "x" * 40, images=(PICTURE,)),))) == (
-        FRAME_TOKENS + 10 + IMAGE_TOKENS
+        FRAME_TOKENS + 10 + SHOWN
     )
 
 
 def test_prompt_and_tools_count_too():
     tool = ToolDefinition("read", "d" * 34, {})
 
-    assert speech_tokens(Speech("s" * 40, (tool,))) == 10 + 1 + 9 + 2
+    assert fixed_tokens("s" * 40, (tool,)) == 10 + 1 + 9 + 2
 
 
 def test_thought_that_is_sealed_counts_by_its_seal():
@@ -46,3 +45,10 @@ def test_thought_that_is_sealed_counts_by_its_seal():
     sealed = AssistantMessage((Thinking("gist", "x", "s" * 5_000),), "end_turn")
 
     assert message_tokens(sealed) == FRAME_TOKENS + 1_000
+
+
+def test_prompt_and_tools_are_counted_anew_when_they_change():
+    counted, tools = FixedTokens(), (ToolDefinition("read", "d" * 34, {}),)
+
+    assert [counted.of("s" * 40, more) for more in (tools, tools, ())] == [22, 22, 10]
+    assert counted.of("s" * 80, ()) == 20

@@ -1,15 +1,29 @@
 """What is told the model, kept up to date: always the same as read from scratch."""
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.context.view import View
+from orchestrator.context.sizes import fixed_tokens
+from orchestrator.context.speech import Speech
+from orchestrator.context.view import FIXED, View
 from orchestrator.schema.codec import encode_message
-from orchestrator.schema.message import Text, ToolMessage, UserMessage
+from orchestrator.schema.message import (
+    AssistantMessage,
+    Text,
+    ToolDefinition,
+    ToolMessage,
+    Usage,
+    UserMessage,
+)
 from orchestrator.sessions.entry import Entry, SessionHeader
 from orchestrator.sessions.store import SessionStore
 from orchestrator.sessions.tree import EntryTree
-from tests.support.contexts import SPEECH, answer, result, say
+from tests.support.contexts import SPEECH, answer, info_of, result, say, show
+
+INFO = info_of()
+MORE = Speech("be good " * 100, ())
 
 CALLS = st.sampled_from(["a", "b", "c"])
 STEPS = st.one_of(
@@ -57,7 +71,7 @@ def test_view_is_what_the_whole_path_gives(tmp_path_factory, steps):
             if step[0] == "look":
                 assert view.messages() == store.messages()
         assert view.messages() == store.messages()
-        assert view.tokens(SPEECH) == View(store.tree).tokens(SPEECH)
+        assert view.tokens(SPEECH, INFO) == View(store.tree).tokens(SPEECH, INFO)
         answers = [
             e for e in store.tree.path() if e.type == "message" and e.body["role"] == "assistant"
         ]
@@ -81,7 +95,7 @@ def test_reported_usage_counts_for_all_before_it(store):
     answer(store, "ok", usage=123)
     say(store, "y" * 400)
 
-    assert View(store.tree).tokens(SPEECH) == 123 + 100 + 4
+    assert View(store.tree).tokens(SPEECH, INFO) == 123 + 100 + 4
 
 
 def test_answer_without_usage_says_nothing(store):
@@ -89,7 +103,7 @@ def test_answer_without_usage_says_nothing(store):
     say(store, "x" * 4000)
     answer(store, "o" * 4)
 
-    assert View(store.tree).tokens(SPEECH) == 1004 + 5 + 2
+    assert View(store.tree).tokens(SPEECH, INFO) == 1004 + 5 + 2
 
 
 def test_usage_from_before_a_compaction_is_stale(store):
@@ -98,7 +112,57 @@ def test_usage_from_before_a_compaction_is_stale(store):
     kept = answer(store, "ok", usage=5000)
     store.append("compaction", {"summary": "short", "first_kept": kept})
 
-    assert View(store.tree).tokens(SPEECH) < 100
+    assert View(store.tree).tokens(SPEECH, INFO) < 100
+
+
+def test_usage_of_another_prompt_is_mended_by_the_difference(store):
+    """A skill was switched on since: its prompt and tools are not in what was reported."""
+    say(store, "x")
+    answer(store, "ok", usage=5000)
+    tools = (ToolDefinition("read", "d" * 400, {}),)
+    view = View(store.tree)
+
+    assert view.tokens(SPEECH, INFO) == 5000
+    assert view.tokens(MORE, INFO) == 5000 + fixed_tokens(MORE.system, ()) - 2
+    assert view.tokens(replace(SPEECH, tools=tools), INFO) == 5000 + fixed_tokens("", tools)
+    assert view.tokens(SPEECH, INFO) == 5000
+
+
+def test_usage_of_another_model_says_nothing(store):
+    """Its tokens are others; the last answer of the model that is asked counts, also an older."""
+    say(store, "x" * 4000)
+    answer(store, "ok", usage=5000, model="y/other")
+    view = View(store.tree)
+    assert view.tokens(SPEECH, INFO) == 1004 + 5 + 2
+
+    answer(store, "o" * 4, usage=1234)
+    answer(store, "o" * 4, usage=5000, model="y/other")
+    say(store, "y" * 400)
+    assert view.tokens(SPEECH, INFO) == 1234 + 5 + 104
+
+
+def test_usage_without_what_was_sent_says_nothing(store):
+    """A server that tells only its own words; or an answer whose prompt nobody knows any more."""
+    say(store, "x" * 4000)
+    message = AssistantMessage((Text("o" * 4),), "end_turn", Usage(output=9), "x/main")
+    store.append("message", encode_message(message) | {FIXED: 2})
+    view = View(store.tree)
+    assert view.tokens(SPEECH, INFO) == 1004 + 5 + 2
+
+    store.append("message", encode_message(replace(message, usage=Usage(input=9))))
+    assert view.tokens(SPEECH, INFO) == 1004 + 5 + 5 + 2
+
+
+def test_pictures_count_by_the_rule_of_the_model_that_is_asked(store):
+    show(store, 3)
+    view = View(store.tree)
+    by_rule = {
+        rule: view.tokens(SPEECH, info_of(pictures=rule)) for rule in ("anthropic", "openai-small")
+    }
+
+    assert by_rule["anthropic"] > 3 * 3_000
+    assert by_rule["openai-small"] > 3 * 20_000
+    assert view.tokens(SPEECH, info_of(images=False)) < 100
 
 
 def test_answers_that_were_summarised_are_counted(store):

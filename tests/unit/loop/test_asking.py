@@ -51,7 +51,13 @@ def test_answer_is_stored_with_cost_and_facts(tmp_path):
     assert answered.cost_usd == 3.0
     ((stored, facts),) = made._transcript.added
     assert stored.text == "hi"
-    assert facts == {"cost_usd": 3.0, "saved_usd": 3.0, "turn": 3, "skill": "review"}
+    assert facts == {
+        "cost_usd": 3.0,
+        "saved_usd": 3.0,
+        "fixed_tokens": 1,
+        "turn": 3,
+        "skill": "review",
+    }
     assert opened.corridor.bodies("model_call")[0]["stop_reason"] == "end_turn"
     assert [type(event) for event in opened.events][-1] is MessageEnd
 

@@ -11,7 +11,7 @@ from orchestrator.schema.thinking import THINKING_LEVELS
 TABLE = tomllib.loads(Path(module.__file__).with_name("models.toml").read_text("utf-8"))
 ROWS = [(table, name) for table in TABLE if table != "date" for name in TABLE[table]]
 KEYS = {
-    "window", "output", "prices", "tiers", "thinking", "by", "cache", "images", "reasoning", "tier",
+    "window", "output", "prices", "tiers", "thinking", "by", "cache", "images", "pictures", "reasoning", "tier",
 }  # fmt: skip
 
 

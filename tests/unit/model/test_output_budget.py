@@ -1,6 +1,7 @@
 from orchestrator.model.client import ModelInfo, Prompt
-from orchestrator.model.output_budget import IMAGE_TOKENS, LEAST, estimate, output_budget
+from orchestrator.model.output_budget import LEAST, estimate, output_budget
 from orchestrator.schema.message import Image, Text, Thinking, ToolMessage
+from orchestrator.schema.picture_tokens import picture_tokens
 from tests.support.model_contract import BASH
 from tests.support.model_history import asked, call, result, said
 
@@ -40,5 +41,7 @@ def test_estimate_counts_every_part() -> None:
         Prompt("", (ToolMessage((result("c", "x" * 30),)),)),
     ):
         assert estimate(prompt) >= 10
-    assert estimate(Prompt("", (asked(picture),))) == IMAGE_TOKENS
-    assert estimate(Prompt("", (ToolMessage((result("c", "", picture),)),))) == IMAGE_TOKENS
+    assert estimate(Prompt("", (asked(picture),))) == picture_tokens(picture)
+    assert estimate(Prompt("", (ToolMessage((result("c", "", picture),)),))) == picture_tokens(
+        picture
+    )
