@@ -16,7 +16,7 @@ import typer
 from orchestrator.cli.rewind_list import turn_lines
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.errors import SessionError, UsageError
-from orchestrator.harness.resting import RestingSession, open_resting
+from orchestrator.harness.resting import UNDO, RestingSession, open_resting
 from orchestrator.harness.rewind_plan import What, is_target
 from orchestrator.harness.rewinding import RewindDone
 from orchestrator.named_file import real_path
@@ -71,7 +71,7 @@ def rewind(
             if show_list or (target is None and not undo):
                 await _show(resting, as_json=as_json)
             else:
-                done = await (resting.undo() if undo else resting.rewind(str(target), what))
+                done = await resting.rewind(UNDO if undo else str(target), what)
                 _tell(resting, done, as_json=as_json)
 
     anyio.run(act)

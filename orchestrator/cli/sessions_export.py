@@ -94,8 +94,10 @@ def write_export(path: Path, data: bytes) -> None:
         except OSError:
             path.unlink(missing_ok=True)
             raise
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        # A ValueError is a name that no file can have.
+        why = error.strerror if isinstance(error, OSError) else str(error)
         raise SessionError(
-            f"{path}: the export cannot be written: {error.strerror}",
-            hint="name a file that is not there yet with --out",
+            f"{path}: the export cannot be written: {why}",
+            hint="name a file that is not there yet, in a folder that is",
         ) from error

@@ -21,11 +21,15 @@ from orchestrator.harness.rewind_turns import Turn, turns_of
 from orchestrator.harness.rewinding import RewindDone, finish_rewind, rewind_session
 from orchestrator.schema.ids import SessionId
 from orchestrator.sessions.store import SessionStore
+from orchestrator.sessions.tree import EntryTree
 from orchestrator.workspace.opening import load_workspace
 from orchestrator.workspace.recover import recover
 from orchestrator.workspace.rewind import FileHistory
 from orchestrator.workspace.snapshots_words import Snapshot
 from orchestrator.workspace.workspace import Workspace
+
+UNDO = "undo"
+"""Names the way back from the newest rewind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,50 +54,59 @@ class RestingSession:
 
     async def snapshots(self) -> list[Snapshot]:
         """Return the snapshots, oldest first; none in a mode that keeps none."""
-        history = self._history()
+        history = self._files
         if history is None or not history.is_kept:
             return []
         return await to_thread.run_sync(history.snapshots)
 
     async def used_bytes(self) -> int:
         """Return how much the kept contents hold."""
-        history = self._history()
+        history = self._files
         if history is None or not history.is_kept:
             return 0
         return await to_thread.run_sync(history.used_bytes)
 
     async def rewind(self, target: str, what: What = "both") -> RewindDone:
-        """Go back to a turn (``3``) or a snapshot (``s7``).
+        """Go back to a turn (``3``) or a snapshot (``s7``), or take a rewind back (``undo``).
 
-        Raises UsageError where there is no such, WorkspaceError where its files are not kept.
+        Raises UsageError where there is no such, or no rewind, WorkspaceError where its files are not kept.
         """
-        if what != "conversation":
+        if what != "conversation" and target != UNDO:
             self._require_files()
-        snapshots = await self.snapshots()
-        return await self._go(plan_rewind(target, what, tree=self.store.tree, snapshots=snapshots))
-
-    async def undo(self) -> RewindDone:
-        """Take the newest rewind back; UsageError where there was none."""
-        aim = plan_undo(self.store.tree)
+        aim = await find_aim(target, what, tree=self.store.tree, files=self._files)
         if aim.snapshot is not None:
             self._require_files()
-        return await self._go(aim)
-
-    async def _go(self, aim: Aim) -> RewindDone:
         return await rewind_session(self.store, self.workspace, aim, paths=self.paths)
 
-    def _history(self) -> FileHistory | None:
+    @property
+    def _files(self) -> FileHistory | None:
         return FileHistory(self.workspace) if self.workspace is not None else None
 
     def _require_files(self) -> None:
-        history = self._history()
-        if history is None:
+        if self._files is None:
             raise WorkspaceError(
                 f"session {self.id}: it has no files in a box any more: nothing was changed, or "
                 "all was applied or discarded",
                 hint="--conversation goes back without them",
             )
-        history.require_kept()
+
+
+async def find_aim(target: str, what: What, *, tree: EntryTree, files: FileHistory | None) -> Aim:
+    """Return where a rewind would lead; nothing is touched, so the session may be up.
+
+    Raises UsageError where there is no such turn or snapshot, WorkspaceError where no files are
+    kept.
+    """
+    if target == UNDO:
+        aim = plan_undo(tree)
+        if aim.snapshot is not None and files is not None:
+            files.require_kept()
+        return aim
+    if files is not None and what != "conversation":
+        files.require_kept()
+    kept = files is not None and files.is_kept
+    snapshots = await to_thread.run_sync(files.snapshots) if files is not None and kept else []
+    return plan_rewind(target, what, tree=tree, snapshots=snapshots)
 
 
 @asynccontextmanager

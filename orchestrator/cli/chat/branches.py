@@ -97,7 +97,7 @@ async def fork(talk: Talk, word: str) -> None:
 async def export(talk: Talk, word: str) -> None:
     """Write the session without its secrets to a file that is not there yet."""
     store = talk.conversation.session.record.store
-    file = Path(word or f"glovebox-{talk.session}.html")
+    file = _home(word or f"glovebox-{talk.session}.html")
     form = form_of(file)
     shared = await to_thread.run_sync(
         lambda: shareable(
@@ -109,3 +109,11 @@ async def export(talk: Talk, word: str) -> None:
     )
     write_export(file, written(shared, form, only_current=False))
     talk.surface.note(f"{escape_terminal(str(file))}\n{EXPORT_WARNING}")
+
+
+def _home(word: str) -> Path:
+    """Return the path that a word names, as a shell would have it; a home that is nobody's stays."""
+    try:
+        return Path(word).expanduser()
+    except RuntimeError:
+        return Path(word)

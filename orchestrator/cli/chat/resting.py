@@ -5,6 +5,8 @@ Looking is done beside the box. The rest needs the session at rest, and is done 
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 
 from anyio import to_thread
@@ -17,7 +19,7 @@ from orchestrator.config.paths import Paths
 from orchestrator.engine.client import connect
 from orchestrator.errors import UsageError
 from orchestrator.harness.applying import discard_recorded
-from orchestrator.harness.resting import open_resting
+from orchestrator.harness.resting import UNDO, find_aim, open_resting
 from orchestrator.harness.rewind_plan import What, is_target
 from orchestrator.harness.rewind_turns import turns_of
 from orchestrator.schema.ids import SessionId
@@ -25,21 +27,27 @@ from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.sessions.finding import find_session
 from orchestrator.workspace.handover import read_changes, read_patch
 from orchestrator.workspace.opening import load_workspace
-from orchestrator.workspace.plan import Selection
-from orchestrator.workspace.summary import summary_lines
+from orchestrator.workspace.plan import Selection, make_plan
+from orchestrator.workspace.summary import left_lines, summary_lines
+from orchestrator.workspace.workspace import Workspace
 
 WHAT: dict[str, What] = {"files": "files", "conversation": "conversation", "both": "both"}
 
 
-async def diff(talk: Talk, _: str) -> None:
-    """Show the whole diff as it is now."""
+@asynccontextmanager
+async def _workspace(paths: Paths, session: SessionId) -> AsyncIterator[Workspace]:
     engine = await to_thread.run_sync(connect)
     try:
-        workspace = load_workspace(talk.session, paths=talk.paths, engine=engine)
-        changes = await read_changes(workspace)
-        lines, counts = await read_patch(workspace, changes)
+        yield load_workspace(session, paths=paths, engine=engine)
     finally:
         engine.close()
+
+
+async def diff(talk: Talk, _: str) -> None:
+    """Show the whole diff as it is now."""
+    async with _workspace(talk.paths, talk.session) as workspace:
+        changes = await read_changes(workspace)
+        lines, counts = await read_patch(workspace, changes)
     talk.surface.diff(lines)
     for line in summary_lines(changes, counts):
         talk.surface.note(line)
@@ -47,9 +55,21 @@ async def diff(talk: Talk, _: str) -> None:
         talk.surface.note("nothing is changed")
 
 
-async def apply(talk: Talk, words: str) -> Leave:
-    """Bring the changes home, all or what some globs match."""
-    return Leave(partial(_apply, talk.surface, Selection(tuple(words.split()))))
+async def apply(talk: Talk, words: str) -> Leave | None:
+    """Bring the changes home, all or what some globs match; the box ends only where some go."""
+    selection = Selection(tuple(words.split()))
+    async with _workspace(talk.paths, talk.session) as workspace:
+        changes = await read_changes(workspace)
+    if not changes:
+        talk.surface.note("no changes wait")
+        return None
+    plan = make_plan(changes, selection)
+    if plan.changes:
+        return Leave(partial(_apply, talk.surface, selection))
+    talk.surface.note("nothing was applied")
+    for line in left_lines(plan.left):
+        talk.surface.note(line)
+    return None
 
 
 async def _apply(surface: Surface, selection: Selection, paths: Paths, session: SessionId) -> None:
@@ -67,24 +87,25 @@ async def discard(talk: Talk, word: str) -> Leave:
 
 
 async def _discard(surface: Surface, paths: Paths, session: SessionId) -> None:
-    engine = await to_thread.run_sync(connect)
-    try:
-        workspace = load_workspace(session, paths=paths, engine=engine)
+    async with _workspace(paths, session) as workspace:
         await discard_recorded(workspace, session, paths=paths)
-    finally:
-        engine.close()
     surface.note("the changes were dropped")
 
 
 async def rewind(talk: Talk, words: str) -> Leave | None:
     """Go back to the end of a turn: the one that is named, or chosen from the list."""
     target, what = _wanted(words)
+    session = talk.conversation.session
+    tree = session.record.store.tree
     if target is None:
-        turns = turns_of(talk.conversation.session.record.store.tree)
+        turns = turns_of(tree)
         chosen = await talk.surface.choose(list(turn_lines(turns, [])), len(turns) - 1)
         if chosen is None:
             return None
         target = str(turns[chosen].number)
+    await session.history.wait()
+    # Refused while the box is still up, and not after it was ended for it.
+    await find_aim(target, what, tree=tree, files=session.history.files)
     return Leave(partial(_rewind, talk.surface, target, what=what))
 
 
@@ -94,13 +115,18 @@ def _wanted(words: str) -> tuple[str | None, What]:
     for word in words.split():
         if word in WHAT:
             found = WHAT[word]
-        elif target is None and (word == "undo" or is_target(word)):
+        elif target is None and (word == UNDO or is_target(word)):
             target = word
         else:
             raise UsageError(
                 f"/rewind: expected a turn, a snapshot such as s4, or undo, got {word!r}",
                 hint="/rewind TURN [files|conversation]; without a turn they are listed",
             )
+    if target == UNDO and found != "both":
+        raise UsageError(
+            "/rewind undo takes the newest rewind back as it was",
+            hint="/rewind undo, with nothing after it",
+        )
     return target, found
 
 
@@ -109,7 +135,7 @@ async def _rewind(
 ) -> None:
     file = find_session(paths.sessions, session).path
     async with open_resting(file, paths) as resting:
-        done = await (resting.undo() if target == "undo" else resting.rewind(target, what))
+        done = await resting.rewind(target, what)
         for notice in (*resting.mended, *done.notices):
             surface.note(escape_terminal(notice))
     where = f"the end of turn {done.aim.turn}" if done.aim.turn else "the start"

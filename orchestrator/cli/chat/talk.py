@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
-import anyio.lowlevel
 from anyio.abc import TaskGroup
 
 from orchestrator.cli.chat.pictures import pictures_in
@@ -228,11 +227,9 @@ class Chat:
                 continue
             try:
                 leave = await self._take(talk, said)
-            except FATAL as error:
-                # Raised here it would come out of the task group as another kind.
-                talk.fail(error)
-                await anyio.lowlevel.checkpoint()
             except GloveboxError as error:
+                # A command that fails ends nothing, whatever kind of error it meets. Where session
+                # or chain cannot be written, the next thing that is said ends it.
                 self._tell(error)
                 if not said.text.startswith("/"):
                     self.surface.draft(said.text)

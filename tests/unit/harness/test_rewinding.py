@@ -130,7 +130,7 @@ def test_front_door_goes_back_between_two_runs(rest):
             kept = [item.number for item in await resting.snapshots()]
             await resting.rewind("1", "files")
             first = sorted(p.name for p in rest.upper.iterdir())
-            await resting.undo()
+            await resting.rewind("undo")
             return kept, first, sorted(p.name for p in rest.upper.iterdir())
 
     assert anyio.run(visit) == ([1, 2, 3], ["a"], ["b"])

@@ -39,12 +39,14 @@ def sit(tmp_path):
 
 
 @pytest.fixture
-def chat(tmp_path):
+def chat(tmp_path, monkeypatch):
     """Return what runs a chat of some lines with a scripted model; gives end, answers, notes."""
     paths = Paths(tmp_path / "state", tmp_path / "config")
     project = tmp_path / "project"
     project.mkdir()
     give(project)
+    # Where an export without a name goes.
+    monkeypatch.chdir(tmp_path)
 
     def run(*turns, said, command=run_command, prompt=None, surface=PlainSurface):
         script = tmp_path / "script.yaml"

@@ -4,6 +4,7 @@ import pytest
 
 from orchestrator.cli.chat.plain import PlainSurface
 from orchestrator.cli.chat.resting import WHAT
+from tests.support.repositories import git
 from tests.support.world import bash
 
 pytestmark = pytest.mark.docker
@@ -66,12 +67,34 @@ def test_files_and_conversation_go_back_to_a_turn_and_forth_again(chat):
     [
         ("/rewind nowhere", "/rewind: expected a turn"),
         ("/rewind 1 2", "/rewind: expected a turn"),
-        ("/rewind 99", "99"),
+        ("/rewind 99", "expected a turn from 0 to 2 or a snapshot such as s1, got '99'"),
+        ("/rewind 99 conversation", "expected a turn from 0 to 2"),
+        ("/rewind s99", "there is no snapshot s99"),
+        ("/rewind undo", "there is nothing to undo"),
+        ("/rewind undo files", "with nothing after it"),
+        ("/apply none-such", "no change matches none-such"),
+        ("/apply [", "no change matches ["),
+        ("/apply made.log", "1 changes that git ignores"),
+        ("/discard", "/discard yes drops them"),
     ],
 )
-def test_what_cannot_be_gone_back_to_is_said_and_the_chat_goes_on(chat, line, told):
-    _, answers, notes = chat({"text": "a"}, {"text": "b"}, said=["first", line, "second"])
+def test_what_cannot_be_done_is_refused_before_the_box_is_touched(chat, line, told):
+    """What runs in it and what is in its memory is there as before."""
+    git(chat.project, "init", "-q")
+    (chat.project / ".gitignore").write_text("*.log\n")
+    begin = bash("touch /tmp/mark; echo 1 > made; echo 1 > made.log")
+    turns = (begin, {"text": "a"}, bash("ls /tmp/mark"), {"text": "b"})
+    _, answers, notes = chat(*turns, said=["first", line, "second"])
 
     assert told in notes
     assert answers == ["a", "b"]
+    assert "| /tmp/mark" in notes.replace("│", "|")
     assert set(WHAT) == {"files", "conversation", "both"}
+
+
+def test_nothing_to_apply_leaves_the_box_as_it_is(chat):
+    turns = (bash("touch /tmp/mark"), {"text": "a"}, bash("ls /tmp/mark"), {"text": "b"})
+    _, _, notes = chat(*turns, said=["first", "/apply", "second"])
+
+    assert "no changes wait" in notes
+    assert "| /tmp/mark" in notes.replace("│", "|")

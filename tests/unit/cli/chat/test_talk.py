@@ -6,6 +6,7 @@ import pytest
 
 from orchestrator.cli.chat.commands import run_command
 from orchestrator.cli.chat.talk import Leave
+from orchestrator.harness.conversation import FATAL
 from tests.support.world import bash
 
 pytestmark = pytest.mark.docker
@@ -53,6 +54,26 @@ def test_tree_leads_back_and_the_branch_that_was_left_stays(chat):
         ("/model", "model scripted/scripted-1, thinking its own default"),
         ("/thinking high", "model scripted/scripted-1, thinking high"),
         ("/help", "/model [NAME]"),
+        ("/export", "read it before you share it"),
+        ("/export /proc/none/out.html", "/proc/none/out.html: the export cannot be written: No"),
+        ("/export .", "the export cannot be written: File exists"),
+        ("/export ~nobody-here/x", "~nobody-here/x: the export cannot be written: No such file"),
+        ("/export a\0b.md", "the export cannot be written: embedded null byte"),
+        (f"/export {'n' * 300}", "the export cannot be written: File name too long"),
+        ("/fork zzz", "entry 'zzz': expected one with this id or label, found 0"),
+        ("/fork", "goes on from here: glovebox chat --resume"),
+        ("/label", "/label: expected a name"),
+        ("/label zzz name", "entry 'zzz': expected one"),
+        ("/label name", "/label: nothing was said yet"),
+        ("/skill none-such", "none-such"),
+        ("/diff", "nothing is changed"),
+        ("/diff words", "nothing is changed"),
+        ("/model a/b c", "unknown provider 'a'"),
+        ("/model /", "expected provider/name"),
+        ("/thinking high low", "/thinking: expected one of off"),
+        ("/discard no", "/discard yes drops them"),
+        ("/plan", "/plan"),
+        ("/", "/help lists them"),
     ],
 )
 def test_command_says_what_it_did_or_why_not(chat, line, told):
@@ -60,6 +81,35 @@ def test_command_says_what_it_did_or_why_not(chat, line, told):
     _, answers, notes = chat({"text": "still here"}, said=[line, "hello"])
 
     assert told in notes
+    assert answers == ["still here"]
+
+
+@pytest.mark.parametrize("kind", FATAL)
+def test_command_that_fails_ends_no_session(chat, kind):
+    """Not by the errors that end one where its own box, chain or file are what fails."""
+
+    async def command(_talk, _line):
+        raise kind("it went wrong", hint="try again")
+
+    end, answers, told = chat({"text": "still here"}, said=["/any", "hello"], command=command)
+
+    assert "it went wrong (try again)" in told
+    assert answers == ["still here"]
+    assert end.exit_code == 0
+
+
+def test_engine_that_is_gone_for_a_while_ends_no_chat(chat, monkeypatch):
+    """What needs it is refused; then the box is still there to talk with."""
+
+    async def command(talk, line):
+        with monkeypatch.context() as patch:
+            patch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+            return await run_command(talk, line)
+
+    turns = (bash("echo x > a"), {"text": "still here"})
+    _, answers, told = chat(*turns, said=["/diff", "/apply", "hello"], command=command)
+
+    assert told.count("/nowhere/docker.sock") >= 2
     assert answers == ["still here"]
 
 
