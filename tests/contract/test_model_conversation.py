@@ -91,9 +91,10 @@ def _thinking_reply(api: ApiKind) -> Reply:
 SEAL = "c2VhbGVkIQ=="
 
 
+@pytest.mark.case("session-dialect-11")
 @pytest.mark.parametrize("api", [api for api in APIS if api != "openai-chat"])
 def test_thoughts_come_back_sealed_as_they_went(api: ApiKind) -> None:
-    """Corpus session-dialect-11: nothing is stored there, so the second turn brings them along."""
+    """Nothing is stored there, so the second turn brings them along."""
 
     async def scene(address: str) -> None:
         async with adapter(api, address, reasoning=True) as client:

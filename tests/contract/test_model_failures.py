@@ -60,10 +60,11 @@ def test_usage_is_split_into_fresh_and_cached(api: ApiKind) -> None:
     assert usage.cache_write == written
 
 
+@pytest.mark.case("session-stream-01", "session-stream-02")
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("cut_at", [1, 2, 3, 4])
 def test_stream_that_ends_early_is_a_network_failure(api: ApiKind, cut_at: int) -> None:
-    """Corpus session-stream-01 and -02: a half message, or half a call, is dropped."""
+    """A half message, or half a call, is dropped."""
     whole = REPLIES[api](text="hello", calls=CALL)
     cut = Reply(events=whole.events[:cut_at], named=whole.named, cut=True)
     error = failure(api, cut)
@@ -85,9 +86,10 @@ def _ends(event: dict[str, Any]) -> bool:
     return finish or event.get("type") in {"message_stop", "response.completed"}
 
 
+@pytest.mark.case("session-stream-04")
 @pytest.mark.parametrize("api", APIS)
 def test_silent_stream_ends_after_its_idle_time(api: ApiKind) -> None:
-    """Corpus session-stream-04: it is given up, and may be tried again."""
+    """It is given up, and may be tried again."""
     whole = REPLIES[api](text="hello")
     silent = Reply(events=whole.events[:3], named=whole.named, silent_s=30)
     started = time.monotonic()
@@ -157,16 +159,18 @@ def test_body_that_is_no_json_is_still_told(api: ApiKind) -> None:
     assert "bad gateway" in error.message
 
 
+@pytest.mark.case("session-stream-08")
 @pytest.mark.parametrize("api", APIS)
 def test_retry_after_is_kept(api: ApiKind) -> None:
-    """Corpus session-stream-08: the wait that a provider asks for reaches the retry."""
+    """The wait that a provider asks for reaches the retry."""
     body = error_body(api, "rate_limit_error", "slow down")
     assert failure(api, Reply(429, {"retry-after": "17"}, body)).retry_after_s == 17
 
 
+@pytest.mark.case("session-stream-06")
 @pytest.mark.parametrize("api", APIS)
 def test_overload_inside_a_good_status_is_an_overload(api: ApiKind) -> None:
-    """Corpus session-stream-06: 200 OK and then an error event is an error."""
+    """200 OK and then an error event is an error."""
     inner = {"type": "overloaded_error", "message": "busy"}
     event = {"type": "error", "error": inner}
     if api == "openai-responses":

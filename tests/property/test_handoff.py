@@ -168,9 +168,10 @@ def _turns(api, history):
     return messages
 
 
+@pytest.mark.case("session-image-01")
 @pytest.mark.parametrize("count", [19, 20, 21, 30, 31])
 def test_pictures_past_what_providers_take_are_left_out_in_steps(count):
-    """Corpus session-image-01: oldest first, with a word in their place."""
+    """Oldest first, with a word in their place."""
     history = [UserMessage((Text(f"n{n}"), PICTURE)) for n in range(count)]
     messages = chat_body(prompt(history), target("openai-chat"))["messages"]
     kept = [n for n, message in enumerate(messages[1:]) if "image_url" in json.dumps(message)]

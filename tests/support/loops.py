@@ -132,7 +132,7 @@ def open_loop(
     known: Mapping[str, str] | None = None,
     beside: Callable[[], Beside] = nothing_beside,
     today: Callable[[], float] = nothing_today,
-    context: Context | None = None,
+    context: Context | Callable[[SessionStore], Context] | None = None,
     clock: WorkClock | None = None,
     speech: Callable[[], Speech] | None = None,
     **corridor_options: Any,
@@ -144,6 +144,7 @@ def open_loop(
     store = SessionStore.create(folder / "session.jsonl", header)
     transcript = StoredTranscript(store)
     transcript.add(UserMessage((Text("do it"),)))
+    around = context(store) if callable(context) else context
     queue = PersonQueue(corridor.events.append, corridor.output.scrub)
     runs: ToolRunner | Dispatcher = runner or corridor.dispatcher
     loop = AgentLoop(
@@ -156,7 +157,7 @@ def open_loop(
         output=OutputFilter(Redactor(known or {})),
         observe=corridor.events.append,
         around=Around(
-            context or WholeConversation(transcript.messages, cache_key=SESSION),
+            around or WholeConversation(transcript.messages, cache_key=SESSION),
             queue,
             clock or WorkClock(),
             beside=beside,

@@ -26,6 +26,8 @@ class Reply:
     """Seconds the stream stays open and silent after its events."""
     bytewise: bool = False
     """Each byte of the stream is a chunk of its own."""
+    dateless: bool = False
+    """The server does not tell what its clock says."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _plain(self, reply: Reply) -> None:
         raw = reply.body if isinstance(reply.body, bytes) else json.dumps(reply.body).encode()
-        self.send_response(reply.status)
+        (self.send_response_only if reply.dateless else self.send_response)(reply.status)
         headers = {"content-type": "application/json"} | reply.headers
         for name, value in headers.items():
             self.send_header(name, value)

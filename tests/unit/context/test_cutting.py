@@ -35,6 +35,7 @@ def seen(kinds):
     return visible(entries)
 
 
+@pytest.mark.case("session-compact-01", "session-compact-02")
 @pytest.mark.parametrize(
     ("kinds", "keep", "before"),
     [
@@ -49,7 +50,7 @@ def seen(kinds):
     ],
 )
 def test_cut_lies_before_an_answer_or_something_said(kinds, keep, before):
-    """Corpus session-compact-01 and -02: a batch is kept or summarised together."""
+    """A batch is kept or summarised together."""
     cut = find_cut(seen(kinds), keep)
 
     assert (len(cut.before), len(cut.kept)) == (before, len(kinds) - before)

@@ -99,8 +99,9 @@ def test_second_compaction_takes_the_first_in(store):
     assert "first" not in prompt.messages[0].content[0].text
 
 
+@pytest.mark.case("session-compact-05")
 def test_compaction_inside_a_kept_range_counts_for_nothing(store):
-    """Corpus session-compact-05: no old summary between a call and its result."""
+    """No old summary between a call and its result."""
     say(store, "q")
     kept = answer(store, "", "c1")
     store.append("compaction", {"summary": "old", "first_kept": None})
@@ -112,8 +113,9 @@ def test_compaction_inside_a_kept_range_counts_for_nothing(store):
     assert "new" in prompt.messages[0].content[0].text
 
 
+@pytest.mark.case("session-compact-03")
 def test_call_that_got_no_result_is_closed(store):
-    """Corpus session-compact-03: the next request is valid."""
+    """The next request is valid."""
     long_talk(store)
     answer(store, "", "c1")
     say(store, "and now?")
@@ -124,8 +126,9 @@ def test_call_that_got_no_result_is_closed(store):
     assert prompt.messages[at - 1].tool_calls[0].id == "c1"
 
 
+@pytest.mark.case("session-compact-07")
 def test_kept_part_that_is_too_long_alone_is_compacted_once_more_and_then_stopped(store):
-    """Corpus session-compact-07: a second, stronger one, then a clear stop; no endless loop."""
+    """A second, stronger one, then a clear stop; no endless loop."""
     say(store, "x" * 20_000)
     answer(store, "ok")
     say(store, "y" * 60_000)
@@ -226,8 +229,9 @@ def test_manual_compaction_has_a_focus_and_may_have_nothing_to_do(store):
     assert bodies(store, "compaction")[0]["reason"] == "manual"
 
 
+@pytest.mark.case("session-compact-11")
 def test_overflow_is_answered_by_a_harder_compaction(store):
-    """Corpus session-compact-11: although the estimate said that it fits."""
+    """Although the estimate said that it fits."""
     long_talk(store, turns=4)
     context = context_of(store, Sums())
 
@@ -235,8 +239,9 @@ def test_overflow_is_answered_by_a_harder_compaction(store):
     assert bodies(store, "compaction")[0]["reason"] == "overflow"
 
 
+@pytest.mark.case("session-compact-11")
 def test_overflow_by_the_newest_result_shortens_it(store):
-    """Corpus session-compact-11: the one retry is shorter, though hardly anything is older."""
+    """The one retry is shorter, though hardly anything is older."""
     say(store, "look")
     answer(store, "", "c1")
     result(store, "c1", "o" * 24_000)
@@ -275,8 +280,9 @@ def test_overflow_of_nothing_cannot_be_helped(store):
     assert not anyio.run(context_of(store, Sums()).shrink, SPEECH)
 
 
+@pytest.mark.case("session-compact-10")
 def test_other_branch_stays_whole(store):
-    """Corpus session-compact-10: a compaction belongs to its branch."""
+    """A compaction belongs to its branch."""
     long_talk(store, turns=3)
     other = store.tree.leaf
     first = store.tree.entries[1].id
@@ -297,9 +303,10 @@ def test_observers_hear_no_error_of_what_went_well(store):
     assert not [event for event in events if isinstance(event, ErrorRaised)]
 
 
+@pytest.mark.case("session-compact-04")
 @pytest.mark.parametrize("move", ["said", "jumped"])
 def test_conversation_that_goes_on_meanwhile_is_not_compacted(store, move):
-    """A summary stands for exactly what was before it; corpus session-compact-04."""
+    """A summary stands for exactly what was before it."""
     long_talk(store)
     before = store.tree.leaf
 
@@ -330,8 +337,9 @@ def test_notes_about_what_it_cost_do_not_stand_in_the_way(store):
     assert len(bodies(store, "compaction")) == 1
 
 
+@pytest.mark.case("session-overflow-08")
 def test_pictures_that_are_refused_go_oldest_first(store):
-    """Corpus session-overflow-08: the newest stays for one more try; the file keeps all."""
+    """The newest stays for one more try; the file keeps all."""
     events = []
     for _ in range(3):
         show(store)

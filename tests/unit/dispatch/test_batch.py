@@ -23,8 +23,8 @@ def run(one, *, side_by_side, keep=forget, calls=CALLS):
     return anyio.run(main)
 
 
+@pytest.mark.case("session-loop-03")
 def test_side_by_side_ends_in_any_order_and_comes_back_in_order():
-    """Corpus session-loop-03."""
     ended = []
 
     async def one(at):

@@ -536,9 +536,10 @@ class Lightening(WholeConversation):
         return self.times >= 0
 
 
+@pytest.mark.case("session-overflow-08")
 @pytest.mark.parametrize(("times", "asked"), [(0, 1), (1, 2), (2, 3)])
 def test_request_that_is_too_large_is_sent_again_while_it_gets_lighter(tmp_path, times, asked):
-    """Corpus session-overflow-08: then the failure is told, and nothing goes round for ever."""
+    """Then the failure is told, and nothing goes round for ever."""
     context = Lightening(tuple, cache_key="k")
     context.times = times
     refused = [ModelError("413", kind="too_large", status=413)] * 4

@@ -89,8 +89,9 @@ def broken_off(opened, *deltas):
     return made._transcript.added
 
 
+@pytest.mark.case("session-loop-01")
 def test_answer_that_is_broken_off_is_kept_as_aborted(tmp_path):
-    """Corpus session-loop-01: what the person saw is what the model is told it said."""
+    """What the person saw is what the model is told it said."""
     added = broken_off(open_loop(tmp_path), ("text", "half an ans"), ("thinking", "hm"))
 
     ((stored, _),) = added
@@ -113,8 +114,8 @@ def test_pieces_are_told_without_secrets(tmp_path, kind):
     assert told.startswith("it is ")
 
 
+@pytest.mark.case("session-loop-16", "session-loop-17")
 def test_ids_that_were_used_before_are_made_new(tmp_path):
-    """Corpus session-loop-16 and -17."""
     twin = says(ToolCall("", "bash", "{}", {}), ToolCall("", "bash", "{}", {}))
     opened = open_loop(tmp_path, twin)
 

@@ -56,8 +56,9 @@ def test_results_are_on_disk_when_they_are_given():
     assert outputs(kept) == [[("a", "ran", False), ("b", "ran", False), ("c", "ran", False)]]
 
 
+@pytest.mark.case("session-loop-01")
 def test_batch_that_is_broken_off_keeps_what_ran_and_closes_the_rest():
-    """Corpus session-loop-01: no call is left without a result."""
+    """No call is left without a result."""
     made, kept = calls(Runner(anyio.sleep_forever))
 
     async def main():

@@ -65,6 +65,7 @@ def test_items_are_taken_from_their_events_where_the_end_lists_none() -> None:
     assert message.tool_calls[0].arguments == {"command": "ls"}
 
 
+@pytest.mark.case("session-stream-05")
 @pytest.mark.parametrize(
     ("reason", "expected"),
     [
@@ -74,7 +75,7 @@ def test_items_are_taken_from_their_events_where_the_end_lists_none() -> None:
     ],
 )
 def test_incomplete_response_is_a_cut_one(reason: str, expected: str) -> None:
-    """Corpus session-stream-05: a cut answer is no normal end, and its call stays raw."""
+    """A cut answer is no normal end, and its call stays raw."""
     cut = CALL | {"arguments": '{"command": "l', "status": "incomplete"}
     message, _ = folded(end(cut, kind="incomplete", incomplete_details={"reason": reason}))
     assert message.stop_reason == expected
