@@ -13,7 +13,7 @@ from orchestrator.credentials.secret import Secret
 from orchestrator.errors import ModelError
 from orchestrator.schema.message import AssistantMessage
 from tests.support.model_contract import KEY, adapter, ask, asking
-from tests.support.model_server import CUT_STOPS, REPLIES, Reply, serving
+from tests.support.model_server import CUT_STOPS, REPLIES, Reply, error_body, serving
 
 APIS: tuple[ApiKind, ...] = ("anthropic", "openai-chat", "openai-responses", "gemini")
 PIECEWISE: tuple[ApiKind, ...] = APIS[:3]
@@ -39,16 +39,6 @@ def failure(api: ApiKind, *replies: Reply, **more: Any) -> ModelError:
     with pytest.raises(ModelError) as caught:
         complete(api, *replies, **more)
     return caught.value
-
-
-def error_body(api: ApiKind, kind: str, message: str, code: str | None = None) -> dict[str, Any]:
-    """Return an error as the vendor writes it."""
-    inner: dict[str, Any] = {"type": kind, "message": message}
-    if api == "gemini":
-        return {"error": {"code": 0, "status": kind.upper(), "message": message}}
-    if api == "anthropic":
-        return {"type": "error", "error": inner}
-    return {"error": inner | {"code": code, "param": None}}
 
 
 @pytest.mark.parametrize("api", APIS)

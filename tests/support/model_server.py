@@ -272,3 +272,13 @@ CUT_STOPS = {
     "openai-responses": "max_output_tokens",
     "gemini": "MAX_TOKENS",
 }
+
+
+def error_body(api: str, kind: str, message: str, code: str | None = None) -> dict[str, Any]:
+    """Return an error as the vendor writes it."""
+    inner: dict[str, Any] = {"type": kind, "message": message}
+    if api == "gemini":
+        return {"error": {"code": 0, "status": kind.upper(), "message": message}}
+    if api == "anthropic":
+        return {"type": "error", "error": inner}
+    return {"error": inner | {"code": code, "param": None}}
