@@ -80,7 +80,12 @@ class Turns:
     requests: list[int] = field(default_factory=list)
     """Messages of each request: compaction makes them fewer again."""
     memory: dict[int, int] = field(default_factory=dict)
-    """Bytes of live objects after a turn."""
+    """Bytes of live objects at each turn whose request a compaction had made shorter."""
+
+    @property
+    def was_compacted(self) -> bool:
+        """Whether the newest request is shorter than the one before it."""
+        return len(self.requests) > 1 and self.requests[-1] < self.requests[-2]
 
 
 class Meter:
@@ -107,7 +112,7 @@ class Meter:
             self._close(now - self._began[0], cpu - self._began[1])
         number = len(self.seen.overhead_ms)
         self.seen.requests.append(len(prompt.messages))
-        if number in {EDGE, self._turns}:
+        if self.seen.was_compacted:
             gc.collect()
             self.seen.memory[number] = tracemalloc.get_traced_memory()[0]
         size = sum(_characters(message) for message in prompt.messages) // 4
@@ -278,7 +283,10 @@ def report(seen: Turns, fsyncs: int, *, edge: int) -> dict[str, object]:
 
 
 def memory_of(turns: int) -> dict[str, object]:
-    """Return how live objects grow from turn to turn, in a run of its own: tracing slows it down."""
+    """Return how live objects grow from one compaction to the last, in a run of its own.
+
+    Tracing slows a run down. Between compactions they grow with what the model is told.
+    """
     with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix="gb-") as folder:
         tracemalloc.start()
         try:
@@ -286,19 +294,21 @@ def memory_of(turns: int) -> dict[str, object]:
         finally:
             tracemalloc.stop()
         written = (Path(folder) / "session.jsonl").stat().st_size
-    grown = seen.memory[turns] - seen.memory[EDGE]
+    (first, *_), (*_, last) = seen.memory, seen.memory
+    grown = (seen.memory[last] - seen.memory[first]) / (last - first)
     return {
-        "live_bytes_a_turn": round(grown / (turns - EDGE)),
+        "live_kb_after_compactions": [size // 1024 for size in seen.memory.values()],
+        "live_bytes_a_turn": round(grown),
         "session_file_bytes_a_turn": round(written / turns),
-        "live_over_written": round(grown / (turns - EDGE) / (written / turns), 2),
+        "live_over_written": round(grown / (written / turns), 2),
     }
 
 
 def main() -> None:
     """Print all figures as one JSON object."""
     parser = argparse.ArgumentParser(description=__doc__, usage="loop.py [--quick]")
-    parser.add_argument("--quick", action="store_true", help="600 turns")
-    turns = 600 if parser.parse_args().quick else TURNS
+    parser.add_argument("--quick", action="store_true", help="800 turns")
+    turns = 800 if parser.parse_args().quick else TURNS
     fsyncs = fsyncs_of_a_turn()
     with tempfile.TemporaryDirectory(dir=Path.cwd(), prefix="gb-") as folder:
         seen = anyio.run(lambda: measure(turns, Path(folder), fsyncs=fsyncs))

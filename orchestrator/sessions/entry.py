@@ -79,7 +79,7 @@ def encode_entry(entry: Entry) -> bytes:
             "id": entry.id,
             "parent": entry.parent,
             "time": entry.time,
-            "body": entry.body,
+            "body": dict(entry.body),
         }
     )
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +22,7 @@ from orchestrator.sessions.entry import (
     parse_entry,
     parse_header,
 )
+from orchestrator.sessions.put_away import WORTH, Span
 from orchestrator.sessions.usable import is_usable
 
 _OBJECT_START = '{"type":'
@@ -54,6 +55,8 @@ class SessionContent:
     """Bytes up to the end of the last whole line; what follows is a torn tail."""
     is_new: bool = False
     """The file held nothing at all: the header is still to be written."""
+    spans: dict[EntryId, Span] = field(default_factory=dict)
+    """Where the long lines stand that hold one entry."""
     tail_missing_newline: bool = False
     """The tail is a whole entry that only lacks its line feed."""
 
@@ -70,12 +73,17 @@ def read_content(data: bytes, *, name: str, before: Iterable[EntryId] = ()) -> S
     *lines, tail = data.split(b"\n")
     content.good_size = len(data) - len(tail)
     with _uncollected():
+        at = 0
         for number, line in enumerate(lines, 1):
             if b"\0" in line:
                 holes = line.count(b"\0")
                 content.warnings.append(f"line {number}: {holes} empty bytes left by a crash")
             if line.strip(_BLANK):
+                before_it = len(content.entries)
                 _take_line(content, known, line, number)
+                if len(line) >= WORTH and len(content.entries) == before_it + 1:
+                    content.spans[content.entries[-1].id] = at, len(line)
+            at += len(line) + 1
     if tail:
         _take_tail(content, known, tail, len(lines) + 1)
     if is_start:
@@ -93,6 +101,13 @@ def _uncollected() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def body_in(line: bytes, entry_id: EntryId) -> Mapping[str, Any] | None:
+    """Return the body of that entry, as ``read_content`` reads it; None where it is not there."""
+    objects, _ = _objects_in(line.decode("utf-8", "replace"))
+    entries = (parse_entry(item) for item in objects)
+    return next((e.body for e in entries if e is not None and e.id == entry_id), None)
 
 
 def header_from_name(name: str) -> SessionHeader:

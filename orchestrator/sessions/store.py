@@ -25,7 +25,8 @@ from orchestrator.sessions.entry import (
     mend_text,
 )
 from orchestrator.sessions.migration import migrate
-from orchestrator.sessions.reading import read_content
+from orchestrator.sessions.put_away import WORTH, Span, put_away
+from orchestrator.sessions.reading import body_in, read_content
 from orchestrator.sessions.tree import EntryTree
 from orchestrator.sessions.writer import SessionFileWriter, write_new
 
@@ -60,6 +61,7 @@ class SessionStore:
         """What was found damaged on opening, one line each, for the person."""
         self._file = file
         self._waiting: list[bytes] = []
+        self._spans: dict[EntryId, Span] = {}
         self._tree = EntryTree()
         self._now = now
 
@@ -108,6 +110,8 @@ class SessionStore:
         if content.is_new:
             store._waiting.append(encode_header(content.header))
         store._tree = EntryTree(content.entries)
+        store._spans = content.spans
+        put_away(store._tree, store._spans, store._body)
         return store
 
     @property
@@ -139,7 +143,12 @@ class SessionStore:
         line = encode_entry(entry)
         self._tree.add(entry)
         self._waiting.append(line)
+        at = self._file.size + sum(map(len, self._waiting[:-1]))
+        if len(line) >= WORTH:
+            self._spans[entry.id] = at, len(line)
         self._write_waiting()
+        if entry.type == "compaction":
+            put_away(self._tree, self._spans, self._body)
         return entry.id
 
     def sync(self) -> None:
@@ -176,6 +185,9 @@ class SessionStore:
                 err.hint = f"{self.waiting} entries wait in memory; free space and they are written"
                 raise
             self._waiting.clear()
+
+    def _body(self, entry: EntryId, span: Span) -> Mapping[str, Any] | None:
+        return body_in(self._file.read_at(*span), entry)
 
     def _new_id(self) -> EntryId:
         while True:

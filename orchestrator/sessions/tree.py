@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from orchestrator.errors import SessionError
 from orchestrator.schema.ids import EntryId
@@ -56,6 +58,10 @@ class EntryTree:
         target = entry.body.get("target")
         if target is None or target in self._by_id:
             self._leaf = target
+
+    def hold(self, entry_id: EntryId, body: Mapping[str, Any]) -> None:
+        """Have an entry hold an equal body in another way."""
+        self._by_id[entry_id] = replace(self._by_id[entry_id], body=body)
 
     def path(self, leaf: EntryId | None = None) -> tuple[Entry, ...]:
         """Return the entries from the root to a leaf, the current one by default."""

@@ -69,12 +69,25 @@ class SessionFileWriter:
         """True once the file was given up."""
         return self._fd < 0
 
+    @property
+    def size(self) -> int:
+        """Bytes that were written whole."""
+        return self._size
+
     def read(self) -> bytes:
         """Return the whole content."""
         try:
             with open(self._fd, "rb", closefd=False) as file:
                 file.seek(0)
                 return file.read()
+        except OSError as err:
+            raise SessionError(f"{self.path}: the session cannot be read: {err.strerror}") from err
+
+    def read_at(self, at: int, length: int) -> bytes:
+        """Return ``length`` bytes from ``at`` on, fewer where the file ends before."""
+        self._require_open()
+        try:
+            return os.pread(self._fd, length, at)
         except OSError as err:
             raise SessionError(f"{self.path}: the session cannot be read: {err.strerror}") from err
 
