@@ -8,6 +8,7 @@ short facts, by which entries are told apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from orchestrator.errors import SessionError
@@ -15,10 +16,13 @@ from orchestrator.schema.ids import EntryId
 from orchestrator.sessions.entry import Entry
 from orchestrator.sessions.tree import EntryTree
 
-WORTH = 512
+WORTH = 128
 """Bytes of a line from which on its body is put away."""
 SHORT = 64
 """Characters of a text that stays in memory."""
+
+_LONG: Any = object()
+"""Stands for a value that is on disk only."""
 
 Span = tuple[int, int]
 """Where a line begins in its file, and its length, both in bytes."""
@@ -29,28 +33,28 @@ ReadBody = Callable[[EntryId, Span], Mapping[str, Any] | None]
 class BodyOnDisk(Mapping[str, Any]):
     """An entry's body; a long value is read from the file each time it is asked for."""
 
-    __slots__ = ("_entry", "_names", "_read", "_short", "_span")
+    __slots__ = ("_at", "_entry", "_length", "_names", "_read", "_values")
 
     def __init__(self, entry: Entry, span: Span, read: ReadBody) -> None:
         """Keep the short values of the entry's body; its line stands at ``span``."""
         self._entry = entry.id
-        self._names = tuple(entry.body)
-        self._short = {name: value for name, value in entry.body.items() if _is_short(value)}
-        self._span = span
+        self._names = _shared(tuple(entry.body))
+        self._values = tuple(_short(value) for value in entry.body.values())
+        self._at, self._length = span
         self._read = read
 
     def __getitem__(self, name: str) -> Any:
         """Return a value; raises SessionError where the file does not hold it any more."""
-        if name in self._short:
-            return self._short[name]
         if name not in self._names:
             raise KeyError(name)
-        body = self._read(self._entry, self._span)
+        value = self._values[self._names.index(name)]
+        if value is not _LONG:
+            return value
+        body = self._read(self._entry, (self._at, self._length))
         if body is None or name not in body:
-            at, length = self._span
             raise SessionError(
-                f"session entry {self._entry}: expected it in the {length} bytes from byte {at}, "
-                "where it was written: something else changed the file",
+                f"session entry {self._entry}: expected it in the {self._length} bytes from byte "
+                f"{self._at}, where it was written: something else changed the file",
                 hint="end this session; what is still readable is there on the next --resume",
             )
         return body[name]
@@ -92,7 +96,13 @@ def _told(tree: EntryTree) -> set[EntryId] | None:
     return {entry.id for entry in path[start:]}
 
 
-def _is_short(value: Any) -> bool:
+@lru_cache(maxsize=256)
+def _shared(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return one tuple for all bodies with the same names: there are few kinds."""
+    return names
+
+
+def _short(value: Any) -> Any:
     if isinstance(value, str):
-        return len(value) <= SHORT
-    return value is None or isinstance(value, bool | int | float)
+        return value if len(value) <= SHORT else _LONG
+    return value if value is None or isinstance(value, bool | int | float) else _LONG
