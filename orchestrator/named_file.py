@@ -1,4 +1,7 @@
-"""A file that a user names, read without waiting for what is no file. Raises nothing but OSError."""
+"""A file that a user names or a program keeps, read without waiting for what is no file.
+
+Raises nothing but OSError.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,10 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 _OWN_INPUT = re.compile(r"/dev/(?:stdin|fd/\d+)\Z|/proc/(?:self|\d+)/fd/\d+\Z")
 """What the caller's shell opened: ``/dev/stdin`` and ``<(command)``. Whoever names it waits for it."""
@@ -36,13 +42,41 @@ def read_named(path: Path, *, limit: int) -> bytes:
         own = _OWN_INPUT.match(str(path)) is not None and not stat.S_ISDIR(found.st_mode)
         null = stat.S_ISCHR(found.st_mode) and found.st_rdev == _NULL
         if not (stat.S_ISREG(found.st_mode) or own or null):
-            kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
-            raise OSError(errno.EINVAL, f"expected a regular file, got {kind}", str(path))
+            raise _of_another_kind(path, found)
         os.set_blocking(file, True)
         with os.fdopen(file, "rb", closefd=False) as stream:
             return stream.read(limit + 1)
     finally:
         os.close(file)
+
+
+@contextmanager
+def opened_regular(path: Path) -> Iterator[BinaryIO]:
+    """Give a file that a program keeps, open to be read, and no other kind of thing.
+
+    OSError for a link, which a program would not have made, and for whatever is no regular file.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC
+    try:
+        file = os.open(path, flags)
+    except OSError as err:
+        if err.errno != errno.ELOOP:
+            raise
+        words = "expected a regular file, got a symbolic link"
+        raise OSError(err.errno, words, str(path)) from err
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise _of_another_kind(path, found)
+        with os.fdopen(file, "rb", closefd=False) as stream:
+            yield stream
+    finally:
+        os.close(file)
+
+
+def _of_another_kind(path: Path, found: os.stat_result) -> OSError:
+    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "something else")
+    return OSError(errno.EINVAL, f"expected a regular file, got {kind}", str(path))
 
 
 def is_regular(path: Path) -> bool:

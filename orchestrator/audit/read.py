@@ -11,6 +11,7 @@ from orchestrator.audit.entry import decode_record
 from orchestrator.audit.payload import REFERENCES, payload_path, references
 from orchestrator.audit.verify import verify_file
 from orchestrator.errors import AuditError
+from orchestrator.named_file import opened_regular, real_path
 
 
 def read_bodies(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
@@ -21,7 +22,7 @@ def read_bodies(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
     verdict = verify_file(path)
     if verdict.state == "broken":
         raise AuditError(f"{path}: {verdict}", hint="a record that may be forged proves nothing")
-    with path.open("rb") as file:
+    with opened_regular(real_path(path)) as file:
         for line in file:
             if line.endswith(b"\n"):
                 record = decode_record(line[:-1])

@@ -15,6 +15,7 @@ from orchestrator.audit.chain import GENESIS, BrokenChain, Verdict, verify_chain
 from orchestrator.audit.entry import Record
 from orchestrator.audit.payload import payload_path, references
 from orchestrator.errors import AuditError
+from orchestrator.named_file import opened_regular, real_path
 from orchestrator.schema.ids import Digest
 
 
@@ -33,7 +34,7 @@ def verify_file(path: Path, *, key: str | None = None, payloads: bool = True) ->
             _check_payloads(path, record)
 
     try:
-        with path.open("rb") as file:
+        with opened_regular(real_path(path)) as file:
             return verify_chain(file, visit=visit)
     except OSError as err:
         raise AuditError(f"{path}: the chain cannot be read: {err.strerror}") from err

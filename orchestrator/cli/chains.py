@@ -13,7 +13,7 @@ import typer
 
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.errors import AuditError, UsageError
-from orchestrator.named_file import is_regular
+from orchestrator.named_file import is_regular, opened_regular, real_path
 from orchestrator.schema.ids import SessionId
 
 Chain = Annotated[
@@ -84,7 +84,7 @@ def _record(line: bytes) -> dict[str, Any]:
 
 def _lines(path: Path) -> Iterator[bytes]:
     try:
-        with path.open("rb") as file:
+        with opened_regular(real_path(path)) as file:
             yield from file
     except OSError as error:
         raise AuditError(f"{path}: cannot be read: {error.strerror}") from error

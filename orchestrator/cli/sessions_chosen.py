@@ -34,7 +34,8 @@ def user_paths() -> Paths:
 def session_path(prefix: str | None, paths: Paths) -> Path:
     """Return the session that an id, its beginning or a file names, or the directory's newest."""
     if prefix is not None and prefix.endswith(".jsonl") and Path(prefix).is_file():
-        return Path(prefix)
+        # What a person names may be a link; what lies among the sessions may not.
+        return real_path(Path(prefix))
     if prefix is not None:
         return find_session(paths.sessions, prefix).path
     found = list_sessions(paths.project_sessions(Path.cwd()))

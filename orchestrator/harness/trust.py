@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from orchestrator.config.paths import Paths, project_slug
 from orchestrator.errors import ConfigError
+from orchestrator.named_file import opened_regular
 from orchestrator.schema.ids import Digest
 
 
@@ -176,7 +177,8 @@ def as_rows(projects: list[ProjectTrust]) -> list[dict[str, object]]:
 
 def _read(path: Path) -> _File | None:
     try:
-        return _File.model_validate_json(path.read_text("utf-8"))
+        with opened_regular(path) as file:
+            return _File.model_validate_json(file.read())
     except FileNotFoundError:
         return None
     except (OSError, ValueError, ValidationError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 
 from orchestrator.errors import SessionError
+from orchestrator.named_file import opened_regular
 from orchestrator.schema.ids import SessionId
 from orchestrator.sessions.entry import SessionHeader, parse_header
 from orchestrator.sessions.places import said
@@ -63,7 +65,7 @@ def find_session(folder: Path, prefix: str) -> SessionFile:
 def first_words(path: Path) -> str:
     """Return a session's title, or what the person said first; "" where its beginning has none."""
     try:
-        with path.open("rb") as file:
+        with opened_regular(path) as file:
             start = file.read(_HEAD_BYTES)
         entries = read_content(start, name=path.name).entries
     except (OSError, SessionError):
@@ -78,11 +80,11 @@ def first_words(path: Path) -> str:
 def _sessions_below(folder: Path) -> Iterator[SessionFile]:
     for path in folder.rglob("*.jsonl"):
         try:
-            with path.open("rb") as file:
+            with opened_regular(path) as file:
                 line = file.readline(_HEAD_BYTES)
-            facts = path.stat()
+                facts = os.fstat(file.fileno())
         except OSError:
-            # Gone since it was listed, or not ours to read: no session for this caller.
+            # Gone since it was listed, not ours to read, a link or a pipe: no session for this caller.
             continue
         header = _header_of(path.name, line)
         if header is not None:

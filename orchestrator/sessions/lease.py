@@ -16,6 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import SessionBusy, SessionError
+from orchestrator.named_file import opened_regular
+
+_MOST_BYTES = 4096
+"""Of a description: a number and a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def lock_session(fd: int, path: Path) -> Holder | None:
 @contextlib.contextmanager
 def held_at_rest(path: Path) -> Iterator[bool]:
     """Keep a session from being opened meanwhile; False where a process has it open already."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -81,7 +85,8 @@ def unlock_session(path: Path) -> None:
 def read_holder(path: Path) -> Holder | None:
     """Return who holds the session or held it last; None when that cannot be told."""
     try:
-        data = json.loads(_lease_path(path).read_bytes())
+        with opened_regular(_lease_path(path)) as file:
+            data = json.loads(file.read(_MOST_BYTES))
         return Holder(pid=int(data["pid"]), host=str(data["host"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -11,6 +11,7 @@ from orchestrator.errors import SessionError
 from orchestrator.schema.ids import EntryId
 from orchestrator.sessions.entry import SessionHeader
 from orchestrator.sessions.lease import Holder, live_holder
+from orchestrator.sessions.opened import opened_session
 from orchestrator.sessions.reading import read_content
 from orchestrator.sessions.tree import EntryTree
 
@@ -67,7 +68,7 @@ _NOTHING_YET = (EntryId(""),)
 def _bytes_from(path: Path, offset: int) -> tuple[bytes, int]:
     """Return the bytes from an offset on, and which file they are of."""
     try:
-        with path.open("rb") as file:
+        with opened_session(path) as file:
             file.seek(offset)
             return file.read(), os.fstat(file.fileno()).st_ino
     except OSError as err:

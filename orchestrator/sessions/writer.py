@@ -13,6 +13,7 @@ from orchestrator.sessions.lease import (
     lock_session,
     unlock_session,
 )
+from orchestrator.sessions.opened import require_readable
 
 _FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
@@ -78,6 +79,7 @@ class SessionFileWriter:
         """Return the whole content."""
         try:
             with open(self._fd, "rb", closefd=False) as file:
+                require_readable(self._size, self.path)
                 file.seek(0)
                 return file.read()
         except OSError as err:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.named_file import is_regular, read_named, real_path
+from orchestrator.named_file import is_regular, opened_regular, read_named, real_path
 
 
 def test_regular_file_is_read_up_to_one_byte_past_the_limit(tmp_path):
@@ -65,3 +65,24 @@ def test_name_that_no_file_can_have_names_none(tmp_path):
 
     assert is_regular(Path(__file__))
     assert not any(is_regular(tmp_path / name) for name in ("a" * 5000, "a\0b", "circle", "."))
+
+
+def test_file_that_a_program_keeps_is_opened_and_nothing_else_is(tmp_path):
+    """No link is followed, and nothing waits for a pipe's other end."""
+    (tmp_path / "kept").write_bytes(b"x")
+    with opened_regular(tmp_path / "kept") as file:
+        assert file.read() == b"x"
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("kept")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    kinds = {
+        "pipe": "got a named pipe",
+        "link": "got a symbolic link",
+        "dangling": "got a symbolic link",
+        ".": "got a directory",
+    }
+    for name, kind in kinds.items():
+        with pytest.raises(OSError, match=kind), opened_regular(tmp_path / name):
+            pass
+    with pytest.raises(OSError, match="got a device"), opened_regular(Path("/dev/zero")):
+        pass

@@ -18,6 +18,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from orchestrator.errors import ConfigError
+from orchestrator.named_file import opened_regular
 
 _MAX_BYTES = 4096
 
@@ -91,7 +92,7 @@ class DayLedger:
     def _read(self) -> DayUse:
         day = self._day()
         try:
-            with self._path.open("rb") as file:
+            with opened_regular(self._path) as file:
                 raw = file.read(_MAX_BYTES)
             used = DayUse.model_validate_json(raw)
         except FileNotFoundError:

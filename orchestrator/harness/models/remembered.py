@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from orchestrator.errors import SessionError
 from orchestrator.schema.thinking import THINKING_LEVELS, ThinkingLevel
 from orchestrator.sessions.entry import Entry, parse_entry
+from orchestrator.sessions.opened import opened_session
 
 _MARK = b'"type":"model_change"'
 
@@ -31,8 +33,8 @@ def remembered(path: Path) -> Remembered:
     Only that line is looked for, from the end: a long session is not read whole for it.
     """
     try:
-        with path.open("rb") as file:
-            if not path.stat().st_size:
+        with opened_session(path) as file:
+            if not os.fstat(file.fileno()).st_size:
                 return Remembered()
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 return _last(data)

@@ -15,6 +15,7 @@ from orchestrator.config.paths import Paths
 from orchestrator.egress.packages.client import Client
 from orchestrator.egress.packages.clients import CLIENTS
 from orchestrator.egress.packages.places import place_of
+from orchestrator.named_file import opened_regular
 from orchestrator.schema.ids import Digest
 from orchestrator.schema.packages import Ecosystem, PackagePlace
 
@@ -56,7 +57,8 @@ class AnswerStore:
     def read(self, ecosystems: Iterable[Ecosystem]) -> dict[Ecosystem, ClientAnswer]:
         """Return those that are known."""
         try:
-            known = _Answers.model_validate_json(self._path.read_bytes()).answers
+            with opened_regular(self._path) as file:
+                known = _Answers.model_validate_json(file.read()).answers
         except (OSError, ValidationError):
             # Nothing yet, or of another version: the image is asked, which costs a second.
             return {}

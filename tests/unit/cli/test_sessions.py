@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -92,3 +94,78 @@ def test_missing_session_is_an_error(sessions: Glovebox, arguments: list[str]) -
 
     assert (done.returncode, done.stdout) == (1, "")
     assert "sessions list --all" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["list"],
+        ["list", "--all"],
+        ["show"],
+        ["show", "0123456789ab"],
+        ["search", "branch"],
+        ["stats", "--every"],
+        ["export", "--out", "-"],
+        ["prune", "--keep", "1"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_no_file_among_sessions_holds_nothing_up(
+    sessions: Glovebox, session: Path, tmp_path: Path, command: list[str]
+) -> None:
+    """Pipes, sockets, links, devices and folders are passed by; the session is found."""
+    strange_things(session.parent, tmp_path)
+
+    done = sessions(*command)
+
+    assert done.returncode == 0, done.stderr
+    assert "dddddddddddd" not in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_session_that_is_too_large_to_read_is_named(sessions: Glovebox, session: Path) -> None:
+    """It is listed, the others are searched, and it is never read whole."""
+    huge = session.with_name("20990101T000000_eeeeeeeeeeee.jsonl")
+    huge.touch(mode=0o600)
+    os.truncate(huge, 2**42)
+
+    assert "eeeeeeeeeeee" in sessions("list").stdout
+    found = sessions("search", "branch")
+    assert "0123456789ab" in found.stdout
+    assert "expected at most 2147483648 bytes, got 4398046511104" in found.stderr
+    shown = sessions("show", "eeee")
+    assert shown.returncode == 1
+    assert "expected at most 2147483648 bytes" in shown.stderr
+    labelled = sessions("label", "eeee", "x", "y")
+    assert "expected at most 2147483648 bytes" in labelled.stderr
+
+
+def test_file_that_a_person_names_may_be_a_link(
+    sessions: Glovebox, session: Path, tmp_path: Path
+) -> None:
+    """Only what lies among the sessions may not."""
+    (tmp_path / "mine.jsonl").symlink_to(session)
+
+    done = sessions("show", str(tmp_path / "mine.jsonl"))
+
+    assert done.stdout.startswith("session 0123456789ab")
+
+
+def strange_things(folder: Path, elsewhere: Path) -> None:
+    """Put beside a session what a reader could wait for, or be led out by; all newer than it."""
+    name = "20990101T00000{}_dddddddddddd.jsonl".format
+    os.mkfifo(folder / name(0))
+    with socket.socket(socket.AF_UNIX) as end:
+        end.bind(str(elsewhere / "s"))
+    (elsewhere / "s").rename(folder / name(1))
+    (folder / name(2)).symlink_to("/dev/zero")
+    (folder / name(3)).symlink_to("nowhere")
+    (folder / name(4)).mkdir()
+    outward = elsewhere / "outward"
+    outward.write_text(
+        '{"type":"session","version":2,"id":"dddddddddddd","cwd":"/p","created":"2026"}\n'
+    )
+    (folder / name(5)).symlink_to(outward)
+    for entry in folder.glob("*.jsonl"):
+        if not entry.is_symlink() and entry.is_file():
+            os.mkfifo(f"{entry}.lease")
