@@ -6,13 +6,13 @@ what it says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator.context.dialogue import dialogue, shortened
 from orchestrator.context.marks import held
-from orchestrator.errors import ContextError
+from orchestrator.errors import ContextError, ModelError
 from orchestrator.model.client import Delta, ModelClient, Prompt
 from orchestrator.schema.message import AssistantMessage, Message, Text, Usage, UserMessage
 from orchestrator.schema.text_tokens import text_tokens
@@ -24,6 +24,8 @@ SYSTEM = (
 )
 ANSWER_SHARE = 4
 """A quarter of the window is left for instructions, summary and answer."""
+HALVINGS = 6
+"""How often pieces are halved for a model that takes less than it is said to."""
 
 Render = Callable[[str, Mapping[str, Any]], str]
 """Gives an instruction's text by name: ``compact-summary`` or ``branch-summary``."""
@@ -52,33 +54,55 @@ class Summariser:
         What is too long for one request is summarised piece by piece, oldest first.
         """
         spent = Spent()
-        pieces = _pieces(messages, self._room)
-        for number, piece in enumerate(pieces, 1):
-            arguments = {
-                "focus": focus,
-                "previous": bool(previous),
-                "split": split and number == len(pieces),
-            }
-            asked = [f"<conversation>\n{piece}\n</conversation>"]
-            if previous:
-                asked.append(f"<previous-summary>\n{held(previous)}\n</previous-summary>")
-            asked.append(self.render("compact-summary", arguments))
-            previous = await self._asked("\n\n".join(asked), spent)
-        return previous, spent.usage
+
+        async def merged(room: int) -> str:
+            known = previous
+            pieces = _pieces(messages, room)
+            for number, piece in enumerate(pieces, 1):
+                arguments = {
+                    "focus": focus,
+                    "previous": bool(known),
+                    "split": split and number == len(pieces),
+                }
+                asked = [f"<conversation>\n{piece}\n</conversation>"]
+                if known:
+                    asked.append(f"<previous-summary>\n{held(known)}\n</previous-summary>")
+                asked.append(self.render("compact-summary", arguments))
+                known = await self._asked("\n\n".join(asked), spent)
+            return known
+
+        return await self._in_room(merged), spent.usage
 
     async def branch(self, messages: Sequence[Message]) -> tuple[str, Usage]:
         """Return what happened on a branch, newest first where not all of it fits."""
         spent = Spent()
-        # What is left out is the beginning: the end says what was reached.
-        piece = _pieces(messages, self._room, results=False)[-1]
-        asked = f"<conversation>\n{piece}\n</conversation>\n\n{self.render('branch-summary', {})}"
-        return await self._asked(asked, spent), spent.usage
 
-    @property
-    def _room(self) -> int:
-        """Tokens of conversation that one request holds."""
+        async def newest(room: int) -> str:
+            # What is left out is the beginning: the end says what was reached.
+            piece = _pieces(messages, room, results=False)[-1]
+            instruction = self.render("branch-summary", {})
+            return await self._asked(
+                f"<conversation>\n{piece}\n</conversation>\n\n{instruction}", spent
+            )
+
+        return await self._in_room(newest), spent.usage
+
+    async def _in_room(self, summarise: Callable[[int], Awaitable[str]]) -> str:
+        """Summarise with as many tokens of conversation in one request as its model takes.
+
+        Windows are guessed at times, and tokens always: a refusal for length is answered by less,
+        or no compaction would ever come through and the session were stuck.
+        """
         window = self.client.info.context_window
-        return max(window - window // ANSWER_SHARE, 1) * 3 // 4
+        room = max(window - window // ANSWER_SHARE, 1) * 3 // 4
+        for _ in range(HALVINGS):
+            try:
+                return await summarise(room)
+            except ModelError as error:
+                if error.kind != "overflow":
+                    raise
+            room = max(room // 2, 1)
+        return await summarise(room)
 
     async def _asked(self, text: str, spent: Spent) -> str:
         prompt = Prompt(

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from orchestrator.context.summarising import Summariser
-from orchestrator.errors import ContextError
+from orchestrator.errors import ContextError, ModelError
 from orchestrator.schema.message import AssistantMessage, Text, ToolCall, UserMessage
 from orchestrator.schema.text_tokens import text_tokens
 from tests.support.contexts import Sums, render
@@ -80,6 +80,46 @@ def test_pieces_of_any_script_fit_the_summarisers_window(text):
 
     assert len(sums.asked) > 3
     assert all(text_tokens(sums.text(n)) < 3_000 for n in range(len(sums.asked)))
+
+
+class Small(Sums):
+    """A model that takes less than it is said to."""
+
+    def __init__(self, takes):
+        super().__init__()
+        self.takes, self.refused = takes, 0
+
+    async def complete(self, prompt, *, on_delta):
+        if len(prompt.messages[0].content[0].text) > self.takes:
+            self.refused += 1
+            raise ModelError("too long", kind="overflow", status=400)
+        return await super().complete(prompt, on_delta=on_delta)
+
+
+def test_model_that_takes_less_than_it_is_said_to_is_asked_for_less():
+    """Else the conversation could never be compacted, and so never be gone on with."""
+    sums = Small(takes=100_000)
+    text, _ = compact(sums, said(*(f"part {n} " + "word " * 6_000 for n in range(20))))
+
+    assert text == f"summary {len(sums.asked)}"
+    assert all(f"part {n} " in "".join(map(sums.text, range(len(sums.asked)))) for n in range(20))
+    assert 0 < sums.refused <= 4
+
+
+def test_model_that_takes_nothing_is_not_asked_for_ever():
+    sums = Small(takes=0)
+    with pytest.raises(ModelError, match="too long"):
+        compact(sums, said("hello"))
+
+    assert sums.refused == 7
+
+
+def test_branch_too_long_for_the_model_is_cut_further_from_its_beginning():
+    sums = Small(takes=20_000)
+    messages = said(*("old " * 4_000 for _ in range(60)), "newest")
+    anyio.run(Summariser(sums, render).branch, messages)
+
+    assert "newest" in sums.text()
 
 
 def test_branch_is_summarised_from_its_end_without_results():
