@@ -94,13 +94,18 @@ class ModelError(GloveboxError):
         kind: ModelFailure,
         status: int | None = None,
         retry_after_s: float | None = None,
+        tries: int | None = None,
         hint: str = "",
     ) -> None:
-        """Keep what a retry needs: the kind, the HTTP status and the wait asked for, in seconds."""
+        """Keep what a retry needs: the kind, the HTTP status and the wait asked for, in seconds.
+
+        ``tries``: at most so many requests together, as what comes twice is no chance.
+        """
         super().__init__(message, hint=hint)
         self.kind: ModelFailure = kind
         self.status = status
         self.retry_after_s = retry_after_s
+        self.tries = tries
 
     @property
     def retryable(self) -> bool:

@@ -23,7 +23,7 @@ from orchestrator.errors import SessionError
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.sessions.copying import own_entries
 from orchestrator.sessions.finding import list_sessions
-from orchestrator.sessions.stats import Stats, Tally, joined, stats_of
+from orchestrator.sessions.stats import Stats, Tally, dollars, joined, stats_of
 from orchestrator.sessions.view import SessionView
 
 
@@ -100,13 +100,14 @@ def _tally(tally: Tally) -> str:
     usage = tally.usage
     cached = f", {usage.cache_read:,} from cache" if usage.cache_read else ""
     saved = f", caching saved ${tally.saved_usd:.4f}" if tally.saved_usd else ""
-    tokens = f"{usage.input:,} in, {usage.output:,} out{cached}"
+    guessed = f" ({usage.estimated:,} tokens estimated)" if usage.estimated else ""
+    tokens = f"{usage.input:,} in, {usage.output:,} out{cached}{guessed}"
     return f"{tally.calls} calls, {tokens}, {_cost(tally)}{saved}"
 
 
 def _cost(tally: Tally) -> str:
     if tally.cost_usd is not None:
-        return f"${tally.cost_usd:.4f}"
+        return dollars(tally.cost_usd, tally.usage)
     known = f"; ${tally.known_usd:.4f} known" if tally.known_usd else ""
     return f"cost unknown for {tally.unpriced} of {tally.calls}{known}"
 
@@ -114,7 +115,7 @@ def _cost(tally: Tally) -> str:
 def _turn_lines(counted: Stats) -> Iterator[str]:
     yield "turns"
     for turn in counted.turns:
-        cost = "cost unknown" if turn.cost_usd is None else f"${turn.cost_usd:.4f}"
+        cost = dollars(turn.cost_usd, turn.usage)
         tools = f"  {', '.join(turn.tools)}" if turn.tools else ""
         yield (
             f"  {turn.number:4} {turn.entry}  {turn.model}  {turn.usage.input:,} in, "

@@ -167,8 +167,8 @@ class View:
 
 
 def _counts_what_was_sent(usage: Usage) -> bool:
-    """Say whether a request's own tokens are in it: some servers tell only the answer's."""
-    return usage.total > usage.output
+    """Say whether a request's own tokens are in it: some servers tell only the answer's, or none."""
+    return usage.total > usage.output and not usage.estimated
 
 
 def _stands_alone(messages: Iterable[Message]) -> bool:

@@ -65,18 +65,8 @@ async def shape_answer(session: Session, result: RunResult, wanted: Wanted) -> R
     cost = result.cost_usd
     if cost is not None and spent.cost_usd is not None:
         cost += spent.cost_usd - (before.cost_usd or 0.0)
-    usage = result.usage + _difference(spent.usage, before.usage)
+    usage = result.usage + (spent.usage - before.usage)
     return replace(result, answer=text, usage=usage, cost_usd=cost)
-
-
-def _difference(after: Any, before: Any) -> Any:
-    return replace(
-        after,
-        input=after.input - before.input,
-        output=after.output - before.output,
-        cache_read=after.cache_read - before.cache_read,
-        cache_write=after.cache_write - before.cache_write,
-    )
 
 
 def _name_of(schema: dict[str, Any], path: Path) -> str:

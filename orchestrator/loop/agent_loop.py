@@ -99,11 +99,18 @@ class AgentLoop:
         self._output = output
         self._observe = observe
         self._around = around
-        self._asking = Asking(model, transcript, audit=audit, output=output, observe=observe)
         per_minute = limits.tool_calls_per_minute
         self._calls = Calls(runner, transcript, output=output, per_minute=per_minute)
         self._warnings = Warnings()
         self._progress = Progress(around.beside, around.clock.seconds, around.today)
+        self._asking = Asking(
+            model,
+            transcript,
+            audit=audit,
+            output=output,
+            observe=observe,
+            count=self._progress.add,
+        )
         self.ways: set[tuple[str, str]] = set()
         """The transitions that the runs so far have taken."""
 
@@ -218,10 +225,7 @@ class AgentLoop:
 
     async def _ask(self, prompt: Prompt, speech: Speech) -> AssistantMessage:
         facts = {"turn": self._progress.turns, "skill": speech.skill}
-        answered = await self._asking.ask(prompt, facts)
-        self._progress.usage += answered.message.usage
-        self._progress.add_cost(answered.cost_usd)
-        return answered.message
+        return await self._asking.ask(prompt, facts)
 
     async def _follow(self, run: OneRun, message: AssistantMessage) -> RunResult | None:
         """Do what the answer asks for; None when another turn is to follow."""

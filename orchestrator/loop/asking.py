@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
@@ -17,19 +17,15 @@ from orchestrator.loop.seams import Transcript
 from orchestrator.loop.turn import KnownCalls, tidy
 from orchestrator.model.client import Delta, ModelClient, Prompt
 from orchestrator.model.prices import cost_of, saved_of
+from orchestrator.model.reckoning import credible
 from orchestrator.redaction.stream import RedactingStream
 from orchestrator.schema.codec import encode_message, encode_usage
 from orchestrator.schema.event import MessageDelta, MessageEnd, Observer
 from orchestrator.schema.ids import digest_of
-from orchestrator.schema.message import AssistantMessage, Text
+from orchestrator.schema.message import AssistantMessage, Text, Usage
 
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What a model said, as it said it, and what that cost."""
-
-    message: AssistantMessage
-    cost_usd: float | None
+Count = Callable[[Usage, float | None], None]
+"""Takes what a call used and cost; None where the cost is not known."""
 
 
 class Asking:
@@ -43,6 +39,7 @@ class Asking:
         audit: AuditSink,
         output: OutputFilter,
         observe: Observer,
+        count: Count,
     ) -> None:
         """``output`` keeps secrets out of the transcript and of what observers see."""
         self._model = model
@@ -50,13 +47,15 @@ class Asking:
         self._audit = audit
         self._output = output
         self._observe = observe
+        self._count = count
         self._known = KnownCalls()
         self._fixed = FixedTokens()
 
-    async def ask(self, prompt: Prompt, facts: Mapping[str, Any]) -> Answered:
-        """Return the answer once it is stored, with ``facts`` beside it.
+    async def ask(self, prompt: Prompt, facts: Mapping[str, Any]) -> AssistantMessage:
+        """Return the answer once it is counted and stored, with ``facts`` beside it.
 
-        Where it is broken off, what was said up to then is stored as an answer that was aborted.
+        Where it is broken off, what was said up to then is stored as an answer that was aborted;
+        what it used is reckoned, as the provider did not come to say it.
         """
         heard = _Heard(self._output, self._observe)
         try:
@@ -65,21 +64,17 @@ class Asking:
             text = "".join(heard.pieces)
             if text.strip():
                 said = AssistantMessage((Text(text),), "aborted", model=self._model.info.id)
-                self._store(said, prompt, None, facts)
+                used = credible(prompt, said, self._model.info)
+                self._store(replace(said, usage=used), prompt, facts)
             raise
         heard.flush()
         message = tidy(reply, self._known.of(prompt.messages))
-        cost_usd = cost_of(message.usage, self._model.info)
-        self._store(message, prompt, cost_usd, facts)
-        return Answered(message, cost_usd)
+        self._store(message, prompt, facts)
+        return message
 
-    def _store(
-        self,
-        message: AssistantMessage,
-        prompt: Prompt,
-        cost_usd: float | None,
-        facts: Mapping[str, Any],
-    ) -> None:
+    def _store(self, message: AssistantMessage, prompt: Prompt, facts: Mapping[str, Any]) -> None:
+        cost_usd = cost_of(message.usage, self._model.info)
+        self._count(message.usage, cost_usd)
         stored = self._output.scrub_message(message)
         saved_usd = saved_of(message.usage, self._model.info)
         fixed = {FIXED: self._fixed.of(prompt.system, prompt.tools)}

@@ -87,8 +87,9 @@ class Progress:
         more = (cost or 0.0) - (told_cost or 0.0) if known else None
         return self.turns - turns, usage - told, more
 
-    def add_cost(self, cost_usd: float | None) -> None:
-        """Add a call's cost."""
+    def add(self, usage: Usage, cost_usd: float | None) -> None:
+        """Add what a call used and cost."""
+        self.usage += usage
         self.known_cost_usd += cost_usd or 0.0
         known = self.cost_usd is not None and cost_usd is not None
         self.cost_usd = (self.cost_usd or 0.0) + (cost_usd or 0.0) if known else None

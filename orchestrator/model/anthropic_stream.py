@@ -10,6 +10,7 @@ from typing import Any
 from orchestrator.model.answer import CallPieces, Piece, assemble
 from orchestrator.model.anthropic_request import REDACTED
 from orchestrator.model.client import Delta, ModelInfo
+from orchestrator.model.counts import count
 from orchestrator.model.errors import Failure, broken_stream, model_error
 from orchestrator.schema.message import (
     AssistantMessage,
@@ -50,7 +51,7 @@ class AnthropicFold:
         """Begin an answer of a model."""
         self._info = info
         self._blocks: dict[int, _Block] = {}
-        self._usage: dict[str, int] = {}
+        self._usage: dict[str, Any] = {}
         self._stop: str | None = None
         self._why = ""
         self._ended = False
@@ -102,9 +103,9 @@ class AnthropicFold:
 
     def _count(self, holder: Mapping[str, Any]) -> None:
         """Counts are cumulative: a later one replaces an earlier one."""
-        for name, value in (holder.get("usage") or {}).items():
-            if isinstance(value, int):
-                self._usage[name] = value
+        told = holder.get("usage")
+        if isinstance(told, Mapping):
+            self._usage |= {name: value for name, value in told.items() if value is not None}
 
     def finish(self, before: Iterable[Message]) -> AssistantMessage:
         """Return the whole message; raises ModelError where the stream ended before it."""
@@ -116,10 +117,10 @@ class AnthropicFold:
             raise model_error(self._info.id, Failure(200, message=why))
         pieces = (self._piece(block) for _, block in sorted(self._blocks.items()))
         usage = Usage(
-            input=self._usage.get("input_tokens", 0),
-            output=self._usage.get("output_tokens", 0),
-            cache_read=self._usage.get("cache_read_input_tokens", 0),
-            cache_write=self._usage.get("cache_creation_input_tokens", 0),
+            input=count(self._usage, "input_tokens"),
+            output=count(self._usage, "output_tokens"),
+            cache_read=count(self._usage, "cache_read_input_tokens"),
+            cache_write=count(self._usage, "cache_creation_input_tokens"),
         )
         present = [piece for piece in pieces if piece is not None]
         if stop == "refusal" and self._why and not any(isinstance(p, Text) for p in present):

@@ -19,6 +19,8 @@ MAX_DATE_WAIT_S = 300.0
 """A Retry-After date is only as good as two clocks; it never asks for more than this."""
 MAX_MESSAGE = 600
 """Characters of a provider's words that are repeated."""
+TWICE = 2
+"""Requests after which an answer that is none is the server's way, and no chance."""
 
 _BY_TYPE: dict[str, ModelFailure] = {
     "authentication_error": "auth",
@@ -102,6 +104,9 @@ _HINTS: dict[ModelFailure, str] = {
 }
 
 
+_UNREADABLE = "check that the base URL leads to a server that speaks this API"
+
+
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A failure in a provider's own words."""
@@ -154,6 +159,13 @@ def model_error(model: str, failure: Failure, *, kind: ModelFailure | None = Non
         status=failure.status,
         retry_after_s=failure.retry_after_s,
         hint=_HINTS.get(kind, ""),
+    )
+
+
+def unreadable(model: str, why: str) -> ModelError:
+    """Return the error for an answer that is none: by chance perhaps, so it is asked for twice."""
+    return ModelError(
+        f"{model}: server: {shorten(why)}", kind="server", tries=TWICE, hint=_UNREADABLE
     )
 
 

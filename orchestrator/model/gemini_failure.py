@@ -15,10 +15,11 @@ from types import ModuleType
 from typing import Any
 
 import httpx2
+from pydantic import ValidationError
 
 from orchestrator.credentials.secret import Secret
 from orchestrator.errors import ModelError, ModelFailure
-from orchestrator.model.errors import Failure, broken_stream, model_error, retry_after
+from orchestrator.model.errors import Failure, broken_stream, model_error, retry_after, unreadable
 from orchestrator.model.sdk_failure import redirected, struck
 
 _WRONG_KEY = "API key not valid"
@@ -49,6 +50,8 @@ class GeminiTranslator:
             failed = broken_stream(self._model, self._told(error))
         except (self._errors.UnknownApiResponseError, json.JSONDecodeError, UnicodeDecodeError):
             failed = broken_stream(self._model, "the stream broke off inside an event")
+        except ValidationError as error:
+            failed = unreadable(self._model, struck(_misshapen(error), self._key))
         else:
             return
         # Not chained: the SDK's exception holds the response, and that the request with the key.
@@ -84,6 +87,13 @@ def _kind(failure: Failure, details: Sequence[Mapping[str, Any]]) -> ModelFailur
     if any(_DAY in limit for limit in limits):
         return "quota"
     return "rate_limit" if limits or _delay(details) is not None else None
+
+
+def _misshapen(error: ValidationError) -> str:
+    """Return what the SDK could not read in an event, without what stood there."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"an event of the answer cannot be read: {place}: {first['msg']}"
 
 
 def _details(body: Any) -> list[Mapping[str, Any]]:

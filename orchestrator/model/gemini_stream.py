@@ -9,6 +9,7 @@ from typing import Any
 
 from orchestrator.model.answer import CallPieces, Piece, assemble
 from orchestrator.model.client import Delta, ModelInfo
+from orchestrator.model.counts import count
 from orchestrator.model.errors import Failure, broken_stream, model_error
 from orchestrator.schema.message import (
     AssistantMessage,
@@ -116,11 +117,11 @@ class GeminiFold:
         return assemble(pieces, stop, self._counts(), info=self._info, before=before)
 
     def _counts(self) -> Usage:
-        cached = _count(self._usage, "cached_content_token_count")
-        prompt = _count(self._usage, "prompt_token_count")
-        prompt += _count(self._usage, "tool_use_prompt_token_count")
-        output = _count(self._usage, "candidates_token_count")
-        output += _count(self._usage, "thoughts_token_count")
+        cached = count(self._usage, "cached_content_token_count")
+        prompt = count(self._usage, "prompt_token_count")
+        prompt += count(self._usage, "tool_use_prompt_token_count")
+        output = count(self._usage, "candidates_token_count")
+        output += count(self._usage, "thoughts_token_count")
         return Usage(max(prompt - cached, 0), output, cached)
 
 
@@ -134,8 +135,3 @@ def _mark(signature: object) -> str | None:
 def _word(value: object) -> str:
     """Return the word of an enumeration, whether the SDK knows it or not."""
     return str(getattr(value, "value", value))
-
-
-def _count(usage: Mapping[str, Any], name: str) -> int:
-    value = usage.get(name)
-    return value if isinstance(value, int) and value > 0 else 0

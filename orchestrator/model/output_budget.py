@@ -31,6 +31,16 @@ def output_budget(prompt: Prompt, info: ModelInfo) -> int:
 
 def estimate(prompt: Prompt, rule: PictureRule = "unknown") -> int:
     """Return roughly how many tokens a prompt has, rather too many than too few."""
+    texts, pictures = _parts(prompt, rule)
+    return texts + texts // MARGIN + pictures
+
+
+def prompt_size(prompt: Prompt, rule: PictureRule = "unknown") -> int:
+    """Return about how many tokens a prompt has."""
+    return sum(_parts(prompt, rule))
+
+
+def _parts(prompt: Prompt, rule: PictureRule) -> tuple[int, int]:
     tools = sum(
         text_tokens(tool.name)
         + text_tokens(tool.description)
@@ -41,7 +51,7 @@ def estimate(prompt: Prompt, rule: PictureRule = "unknown") -> int:
     for message in prompt.messages:
         more, shown = _size(message, rule)
         texts, pictures = texts + more, pictures + shown
-    return texts + texts // MARGIN + pictures
+    return texts, pictures
 
 
 def _size(message: Message, rule: PictureRule) -> tuple[int, int]:
@@ -56,10 +66,11 @@ def _size(message: Message, rule: PictureRule) -> tuple[int, int]:
             sum(text_tokens(part.text) for part in message.content if isinstance(part, Text)),
             sum(picture_tokens(i, rule) for i in message.content if isinstance(i, Image)),
         )
-    return _said(message), 0
+    return answer_size(message), 0
 
 
-def _said(message: AssistantMessage) -> int:
+def answer_size(message: AssistantMessage) -> int:
+    """Return about how many tokens an answer has, thoughts and their marks too."""
     return sum(
         len(part.signature or "") // 3
         + (

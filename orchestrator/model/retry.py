@@ -69,7 +69,8 @@ class Retrying:
     def _delay(self, attempt: int, error: ModelError) -> float | None:
         """Return how long to wait before the next try; None where there is none."""
         policy = self._policy
-        if not error.retryable or attempt >= policy.attempts:
+        most = policy.attempts if error.tries is None else min(policy.attempts, error.tries)
+        if not error.retryable or attempt >= most:
             return None
         asked = error.retry_after_s
         if asked is not None and asked > policy.max_retry_after_s:

@@ -26,6 +26,7 @@ from orchestrator.model.gemini_messages import GeminiMessages
 from orchestrator.model.key_answer import listed
 from orchestrator.model.openai_chat import OpenAIChat
 from orchestrator.model.openai_responses import OpenAIResponses
+from orchestrator.model.reckoning import Reckoned
 from orchestrator.model.sdk_failure import Translator
 
 CONNECT_S = 10.0
@@ -156,7 +157,13 @@ def _openai() -> tuple[ModuleType, Callable[..., Any]]:
 
 @asynccontextmanager
 async def open_adapter(target: Target, key: Secret | None) -> AsyncIterator[ModelClient]:
-    """Open the adapter that speaks the target's API."""
+    """Open the adapter that speaks the target's API; its answers have a usage that can be."""
+    async with _speaking(target, key) as client:
+        yield Reckoned(client)
+
+
+@asynccontextmanager
+async def _speaking(target: Target, key: Secret | None) -> AsyncIterator[ModelClient]:
     if target.api == "gemini":
         async with open_gemini(target, key) as (errors, client):
             yield GeminiMessages(client, target, GeminiTranslator(errors, target.info.id, key))

@@ -79,13 +79,14 @@ def decode_message(data: Mapping[str, Any]) -> Message:
 
 
 def encode_usage(usage: Usage) -> dict[str, int]:
-    """Return the four counts by name."""
-    return {
+    """Return the four counts by name, and how many tokens of them are estimated if any are."""
+    counts = {
         "input": usage.input,
         "output": usage.output,
         "cache_read": usage.cache_read,
         "cache_write": usage.cache_write,
     }
+    return counts | ({"estimated": usage.estimated} if usage.estimated else {})
 
 
 def _is_deeper(value: object, depth: int) -> bool:

@@ -24,6 +24,8 @@ class Usage:
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
+    estimated: int = 0
+    """So many of them were reckoned from the texts, as the provider reported none that can be."""
 
     @property
     def total(self) -> int:
@@ -37,6 +39,7 @@ class Usage:
             self.output + other.output,
             self.cache_read + other.cache_read,
             self.cache_write + other.cache_write,
+            self.estimated + other.estimated,
         )
 
     def __sub__(self, other: Usage) -> Usage:
@@ -46,6 +49,7 @@ class Usage:
             self.output - other.output,
             self.cache_read - other.cache_read,
             self.cache_write - other.cache_write,
+            self.estimated - other.estimated,
         )
 
 

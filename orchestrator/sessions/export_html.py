@@ -20,7 +20,7 @@ from orchestrator.sessions.export_entry import entry_html, kind, speaker
 from orchestrator.sessions.export_text import plain, safe
 from orchestrator.sessions.labels import labels_of
 from orchestrator.sessions.sharing import Shared
-from orchestrator.sessions.stats import stats_of
+from orchestrator.sessions.stats import dollars, stats_of
 from orchestrator.sessions.tree import EntryTree
 
 TITLE = 90
@@ -101,13 +101,12 @@ class _Book:
 def _facts(shared: Shared) -> str:
     header, counted = shared.header, stats_of(shared.entries)
     usage, cost = counted.total.usage, counted.total.cost_usd
-    price = "cost unknown" if cost is None else f"${cost:.4f}"
     facts = [
         f"session {header.id}",
         f"in {PurePath(header.cwd).name or header.cwd}",
         header.created,
         ", ".join(sorted(name for name in counted.models if name != "unknown")),
-        f"{len(counted.turns)} turns, {usage.input:,} tokens in, {usage.output:,} out, {price}",
+        f"{len(counted.turns)} turns, {usage.input:,} tokens in, {usage.output:,} out, {dollars(cost, usage)}",
         f"copied from session {header.forked_from}" if header.forked_from else "",
     ]
     return f'<p class="facts">{" · ".join(safe(fact) for fact in facts if fact)}</p>'

@@ -135,6 +135,13 @@ def stats_of(entries: Sequence[Entry], above: Sequence[Entry] = ()) -> Stats:
     return stats
 
 
+def dollars(cost_usd: float | None, usage: Usage) -> str:
+    """Return a cost as it is shown: unknown, or by estimate where the provider told no tokens."""
+    if cost_usd is None:
+        return "cost unknown"
+    return f"{'about ' if usage.estimated else ''}${cost_usd:.4f}"
+
+
 def joined(parts: Iterable[Stats]) -> Stats:
     """Return several sessions' sums as one."""
     whole = Stats()
@@ -240,7 +247,7 @@ class _Call:
 def _usage(data: Any) -> Usage:
     """Return the counts that are there; a file may hold anything."""
     given = data if isinstance(data, Mapping) else {}
-    names = ("input", "output", "cache_read", "cache_write")
+    names = ("input", "output", "cache_read", "cache_write", "estimated")
     return Usage(*(_count(given.get(name)) for name in names))
 
 

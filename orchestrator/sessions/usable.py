@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+
 from orchestrator.schema.codec import decode_message
 from orchestrator.schema.message import (
     AssistantMessage,
@@ -31,7 +33,7 @@ def _is_whole(message: Message) -> bool:
     """Say whether every field has its type, which decoding takes on trust."""
     if isinstance(message, AssistantMessage):
         usage = message.usage
-        counts = (usage.input, usage.output, usage.cache_read, usage.cache_write)
+        counts = astuple(usage)
         texts = (message.model, message.stop_reason)
         return (
             all(type(count) is int for count in counts)

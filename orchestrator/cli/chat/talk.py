@@ -116,8 +116,10 @@ class Talk:
         if skill := self.conversation.session.skills.name:
             facts["skill"] = f"skill {skill}"
         facts["window"] = str(models.info.context_window)
-        if cost := self.conversation.total.cost_usd:
-            facts["cost"] = f"${cost:.3f}"
+        total = self.conversation.total
+        if total.cost_usd:
+            about = "about " if total.usage.estimated else ""
+            facts["cost"] = f"{about}${total.cost_usd:.3f}"
         return facts
 
     def scrub(self, text: str) -> str:

@@ -80,7 +80,7 @@ class View:
             case TurnStart():
                 self._sheet.grow("…", "status")
             case TurnEnd():
-                self.tokens = sum(event.usage.values())
+                self.tokens = sum(n for kind, n in event.usage.items() if kind != "estimated")
                 self._sheet.grow("")
             case SnapshotTaken():
                 added, modified, deleted = self.files

@@ -61,4 +61,18 @@ def test_each_turn_is_there_for_machines(sessions, used: Path) -> None:
     (turn,) = json.loads(sessions("stats", "--turns", "--json").stdout)["each"]
 
     assert (turn["number"], turn["model"], turn["cost_usd"]) == (1, "m/one", 0.5)
-    assert turn["usage"] == USED
+    assert turn["usage"] == USED | {"estimated": 0}
+
+
+def test_estimated_tokens_make_no_sure_cost(sessions, session: Path) -> None:
+    """A server that counts nothing is no free one."""
+    guessed = {"input": 1200, "output": 30, "estimated": 1230}
+    body = {"role": "assistant", "content": [], "stop_reason": "end_turn", "usage": guessed}
+    with SessionStore.open(session) as store:
+        store.append("message", {**body, "model": "m/one", "cost_usd": 0.5})
+    text = sessions("stats", "--turns").stdout
+    total = json.loads(sessions("stats", "--json").stdout)["total"]
+
+    assert "1 calls, 1,200 in, 30 out (1,230 tokens estimated), about $0.5000" in text
+    assert "about $0.5000" in text.splitlines()[-1]
+    assert total["usage"]["estimated"] == 1230

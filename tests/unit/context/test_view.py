@@ -106,6 +106,16 @@ def test_answer_without_usage_says_nothing(store):
     assert View(store.tree).tokens(SPEECH, INFO) == 1004 + 5 + 2
 
 
+def test_estimated_usage_is_no_report(store):
+    """What was reckoned for one answer is no better than what is reckoned here."""
+    say(store, "x" * 4000)
+    spoken = AssistantMessage((Text("o" * 4),), "end_turn", Usage(9_000, 5, estimated=9_005))
+    fixed = fixed_tokens(SPEECH.system, SPEECH.tools)
+    store.append("message", encode_message(replace(spoken, model="x/main")) | {FIXED: fixed})
+
+    assert View(store.tree).tokens(SPEECH, INFO) < 2_000
+
+
 def test_usage_from_before_a_compaction_is_stale(store):
     """It counted what is not told any more, and would have the next turn compact again."""
     say(store, "x" * 4000)

@@ -18,7 +18,7 @@ def still():
 def test_use_beside_the_loop_counts_to_limits_and_totals():
     """What programs in the box took is part of the run."""
     progress = Progress(lambda: Beside(Usage(5, 6), 0.5, 0.5), still, turns=2, usage=Usage(1, 2))
-    progress.add_cost(0.25)
+    progress.add(Usage(), 0.25)
 
     assert progress.spent().tokens == 14
     assert progress.spent().cost_usd == 0.75
@@ -29,7 +29,7 @@ def test_use_beside_the_loop_counts_to_limits_and_totals():
 def test_cost_that_is_not_known_makes_no_sum(own, beside):
     """What is known of it still counts to a limit."""
     progress = Progress(lambda: Beside(Usage(), beside, 0.5), still)
-    progress.add_cost(own)
+    progress.add(Usage(), own)
 
     assert progress.total()[1] is None
     assert progress.spent().cost_usd == (own or 0.0) + 0.5
@@ -62,7 +62,7 @@ def test_turns_and_time_count_from_each_thing_said_and_money_over_all():
     at = [0.0]
     progress = Progress(nothing_beside, lambda: at[0], lambda: 2.0)
     progress.turns, at[0] = 5, 60.0
-    progress.add_cost(1.0)
+    progress.add(Usage(), 1.0)
     progress.begin_run()
     progress.turns, at[0] = 6, 61.0
 
@@ -74,10 +74,10 @@ def test_what_each_run_used_adds_up_to_the_whole():
     """Also what a run used that was stopped: the next one tells of it."""
     progress = Progress(nothing_beside, still)
     progress.turns, progress.usage = 2, Usage(10)
-    progress.add_cost(0.5)
+    progress.add(Usage(), 0.5)
     assert progress.untold() == (2, Usage(10), 0.5)
 
     progress.turns, progress.usage = 3, Usage(15)
-    progress.add_cost(0.25)
+    progress.add(Usage(), 0.25)
     assert progress.untold() == (1, Usage(5), 0.25)
     assert progress.untold() == (0, Usage(), 0.0)

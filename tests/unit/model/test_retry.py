@@ -139,3 +139,12 @@ def test_other_errors_pass_through() -> None:
 def test_info_is_the_clients() -> None:
     """Wrapping changes nothing else."""
     assert Run().retrying.info is INFO
+
+
+def test_what_is_no_chance_is_tried_twice() -> None:
+    """An answer that cannot be read comes again the same."""
+    twice = ModelError("p/m: server: no answer", kind="server", tries=2)
+    run = Run(twice, twice, twice)
+    with pytest.raises(ModelError, match="no answer"):
+        run.answer()
+    assert run.client.tries == 2

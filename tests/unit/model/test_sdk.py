@@ -9,6 +9,7 @@ from orchestrator.model.anthropic_messages import AnthropicMessages
 from orchestrator.model.gemini_messages import GeminiMessages
 from orchestrator.model.openai_chat import OpenAIChat
 from orchestrator.model.openai_responses import OpenAIResponses
+from orchestrator.model.reckoning import Reckoned
 from orchestrator.model.sdk import check_key, open_adapter
 from tests.support.company_proxy import company_proxy_server
 from tests.support.model_contract import KEY, target_of
@@ -30,7 +31,8 @@ def test_adapter_fits_the_api(api: ApiKind, kind: type) -> None:
     async def scene() -> None:
         target = target_of(api, "http://127.0.0.1:1")
         async with open_adapter(target, KEY) as client:
-            assert isinstance(client, kind)
+            assert isinstance(client, Reckoned)
+            assert isinstance(client.client, kind)
             assert client.info is target.info
 
     anyio.run(scene)

@@ -156,3 +156,12 @@ def test_no_text_makes_it_raise(raw):
     found = parse_arguments(raw)
 
     assert found is None or isinstance(found, dict)
+
+
+def test_estimated_tokens_stay_marked() -> None:
+    """In file, event and record alike; a usage that was reported carries no mark."""
+    usage = Usage(1, 2, 3, 4, 6)
+    message = AssistantMessage((Text("hi"),), "end_turn", usage, "a/b")
+    assert encode_usage(usage)["estimated"] == 6
+    assert decode_message(encode_message(message)) == message
+    assert usage + usage - usage == usage
