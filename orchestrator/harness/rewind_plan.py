@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from orchestrator.errors import UsageError
 from orchestrator.harness.rewind_turns import snapshot_at, turns_of
@@ -123,14 +123,14 @@ def _end_of(entry: EntryId | None, tree: EntryTree) -> EntryId | None:
 
 
 def _aim_back(body: Mapping[str, Any]) -> Aim:
-    leaf = body.get("from")
-    return Aim(
-        body["what"],
-        int(body.get("from_turn", 0)),
-        body.get("before"),
-        EntryId(leaf) if leaf is not None else None,
-        undo=True,
-    )
+    what: What | None = next((word for word in get_args(What) if word == body.get("what")), None)
+    turn, before, leaf = (body.get(name) for name in ("from_turn", "before", "from"))
+    if what is None or type(turn) is not int or not isinstance(before, int | None):
+        raise UsageError(
+            "rewind: the entry about the last rewind is damaged",
+            hint="choose a turn yourself: glovebox rewind --list shows them",
+        )
+    return Aim(what, turn, before, EntryId(leaf) if leaf is not None else None, undo=True)
 
 
 def _told(aim: Aim) -> str:

@@ -101,7 +101,8 @@ def _next_kept(
     """Return the first entry that is there at or after the compaction's boundary."""
     boundary, found, at = compaction.body.get("first_kept"), None, compaction.parent
     if boundary not in by_id:
-        return None
+        # None was kept, or one that is lost: the copy knows no more than its origin.
+        return boundary
     while at is not None:
         found = at if at in kept else found
         if at == boundary:

@@ -146,12 +146,25 @@ def visible(path: Sequence[Entry], decode: Decode = decode_message) -> tuple[See
     return tuple(seen for e in _kept(path) if (seen := _seen(e, edits, decode)) is not None)
 
 
-def _kept(path: Sequence[Entry]) -> Sequence[Entry]:
+def newest_compaction(path: Sequence[Entry]) -> tuple[int, int] | None:
+    """Return where a path's newest compaction and its first kept entry stand; None without one.
+
+    Where nothing was kept that is the compaction itself. Where the entry is lost it is the path's
+    beginning: what it summarises is rather told twice than not at all.
+    """
     at = max((n for n, entry in enumerate(path) if entry.type == "compaction"), default=None)
     if at is None:
-        return path
+        return None
     kept_from = path[at].body.get("first_kept")
-    first = next((n for n, entry in enumerate(path[:at]) if entry.id == kept_from), at)
+    unknown = at if kept_from is None else 0
+    return at, next((n for n, entry in enumerate(path[:at]) if entry.id == kept_from), unknown)
+
+
+def _kept(path: Sequence[Entry]) -> Sequence[Entry]:
+    newest = newest_compaction(path)
+    if newest is None:
+        return path
+    at, first = newest
     kept = [entry for entry in path[first:at] if entry.type != "compaction"]
     return [path[at], *kept, *path[at + 1 :]]
 

@@ -14,6 +14,7 @@ from typing import Any
 from orchestrator.errors import SessionError
 from orchestrator.schema.ids import EntryId
 from orchestrator.sessions.entry import Entry
+from orchestrator.sessions.projection import newest_compaction
 from orchestrator.sessions.tree import EntryTree
 
 WORTH = 128
@@ -88,11 +89,10 @@ def put_away(tree: EntryTree, spans: dict[EntryId, Span], read: ReadBody) -> Non
 def _told(tree: EntryTree) -> set[EntryId] | None:
     """Return the entries from the newest compaction's first kept one on; None without one."""
     path = tree.path()
-    at = max((n for n, entry in enumerate(path) if entry.type == "compaction"), default=None)
-    if at is None:
+    newest = newest_compaction(path)
+    if newest is None:
         return None
-    first = path[at].body.get("first_kept")
-    start = next((n for n, entry in enumerate(path[:at]) if entry.id == first), at)
+    _, start = newest
     return {entry.id for entry in path[start:]}
 
 

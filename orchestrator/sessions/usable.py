@@ -1,8 +1,11 @@
-"""Can the model be told of an entry? What cannot would fail every later request. Pure."""
+"""Can an entry be worked with? One that cannot would fail every later request, or each look at it. Pure."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import astuple
+from typing import Any
 
 from orchestrator.schema.codec import decode_message
 from orchestrator.schema.message import (
@@ -17,14 +20,40 @@ from orchestrator.schema.message import (
 )
 from orchestrator.sessions.entry import Entry
 
+_LINKS = ("target", "first_kept", "from")
+"""Fields that name another entry, in whatever entry they stand."""
+_LISTS = ("waiting", "taken_up")
+_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""What every provider that sees pictures takes."""
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+
 
 def is_usable(entry: Entry) -> bool:
-    """Say whether a message, or an edit's replacement of one, can be told; others always can."""
-    told = entry.body if entry.type == "message" else entry.body.get("replacement")
-    if told is None or entry.type not in {"message", "context_edit"}:
-        return True
+    """Say whether an entry has what its type is about, each of the right kind."""
+    body = entry.body
+    if entry.type == "message":
+        return _can_be_told(body)
+    if not all(body.get(name) is None or isinstance(body[name], str) for name in _LINKS):
+        return False
+    match entry.type:
+        case "leaf":
+            return "target" in body
+        case "label":
+            return isinstance(body.get("target"), str)
+        case "context_edit":
+            told = body.get("replacement")
+            return isinstance(body.get("target"), str) and (told is None or _can_be_told(told))
+        case "compaction" | "branch_summary":
+            # Without its words nobody would know what it stands for.
+            return isinstance(body.get("summary"), str)
+        case "approval":
+            return all(isinstance(body.get(name, []), list | None) for name in _LISTS)
+    return True
+
+
+def _can_be_told(body: Mapping[str, Any]) -> bool:
     try:
-        return _is_whole(decode_message(told))
+        return _is_whole(decode_message(body))
     except (AttributeError, KeyError, TypeError, ValueError):
         return False
 
@@ -50,7 +79,11 @@ def _is_whole_part(part: Text | Image | Thinking | ToolCall | ToolResult) -> boo
         case Text(text, signature):
             texts: tuple[object, ...] = (text, signature or "")
         case Image(media_type, data):
-            texts = (media_type, data)
+            return (
+                media_type in _PICTURES
+                and len(data) % 4 == 0
+                and _BASE64.fullmatch(data) is not None
+            )
         case Thinking(text, provider, signature):
             texts = (text, provider, signature or "")
         case ToolCall(call_id, name, raw, _, signature):

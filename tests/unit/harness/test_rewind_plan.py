@@ -148,6 +148,14 @@ def test_undo_leads_back_to_where_the_newest_rewind_began():
         plan_undo(tree(*ROWS))
 
 
+@pytest.mark.parametrize("worse", [{"what": "all"}, {"from_turn": "x"}, {"before": []}, {}])
+def test_undo_of_a_damaged_rewind_says_so(worse):
+    body = mark_body(Aim("both", 2, 1, "t2"), before=3, leaf="t4", was=4)
+    damaged = {**body, **worse} if worse else {"kind": body["kind"]}
+    with pytest.raises(UsageError, match="damaged"):
+        plan_undo(tree(*ROWS, ("c", "t4", "custom", damaged)))
+
+
 def test_model_is_told_once():
     """What was rewound since the last message; an undone one leaves no word of itself."""
     body = mark_body(Aim("files", 1, 2), before=3, leaf="t4", was=4)

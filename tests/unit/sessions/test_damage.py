@@ -8,13 +8,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from orchestrator.errors import SessionError
 from orchestrator.schema.codec import encode_message
+from orchestrator.sessions.copying import cloned, forked
 from orchestrator.sessions.entry import encode_entry, encode_header
 from orchestrator.sessions.store import SessionStore
+from orchestrator.sessions.view import SessionView
 
 from .conftest import HEADER, entry, file_of, result, tool, user
 
@@ -113,6 +116,38 @@ def test_half_a_character_is_visible_and_valid(create: Callable[[], SessionStore
     with SessionStore.open(store.path) as again:
         assert again.messages()[-1] == user("a \ufffd b")
         json.dumps(encode_message(again.messages()[-1]), ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("kind", ["leaf", "label", "context_edit", "compaction", "approval"])
+@pytest.mark.parametrize("link", [["a"], {"a": 1}, 5])
+def test_entry_that_leads_nowhere_costs_itself(written, kind: Any, link: Any) -> None:
+    """Every way to look at a session follows such links."""
+    names = ("target", "first_kept", "waiting", "from")
+    body = {"summary": "s", "replacement": None, "label": "x", **dict.fromkeys(names, link)}
+    path = written(
+        file_of(entry("a", None), entry("b", "a", type=kind, body=body), entry("c", "b"))
+    )
+
+    tree = SessionView.open(path).tree
+    assert [one.id for one in tree.entries] == ["a", "c"]
+    assert [one.id for one in (*forked(tree, tree.leaf), *cloned(tree))] == ["a", "c"] * 2
+    with SessionStore.open(path) as store:
+        assert store.messages() == (user("a"), user("c"))
+        assert any(line.startswith("line 3: damaged") for line in store.warnings)
+
+
+def test_summary_whose_first_kept_entry_is_lost_leaves_nothing_untold(written) -> None:
+    """Rather told twice, and summarised again where that is too long."""
+    entries = [entry("a", None), entry("b", "a"), entry("c", "b")]
+    body = {"summary": "s", "first_kept": "b"}
+    data = file_of(*entries, entry("d", "c", type="compaction", body=body), entry("e", "d"))
+    lines = data.split(b"\n")
+    lines[2] = b"\x07" + lines[2][1:]
+    with SessionStore.open(written(b"\n".join(lines))) as store:
+        first, *rest = store.messages()
+
+    assert "<summary>" in first.content[0].text
+    assert rest == [user("a"), user("c"), user("e")]
 
 
 @pytest.mark.parametrize("data", [b"not a session\n", b"[1]\n{}\n", b"\x89PNG\r\n\x1a\n"])

@@ -190,13 +190,15 @@ def test_older_compaction_inside_the_kept_part_counts_for_nothing() -> None:
     )
 
 
-def test_compaction_that_kept_nothing_or_the_unknown_keeps_nothing() -> None:
-    """A reference that leads nowhere is read as nothing kept."""
-    for kept in (None, "gone"):
-        compaction = entry(
-            "k", "e0", type="compaction", body={"summary": "all", "first_kept": kept}
-        )
-        assert project([*entries_of(user("old")), compaction]) == (summary("all"),)
+def test_compaction_that_kept_nothing_keeps_nothing() -> None:
+    compaction = entry("k", "e0", type="compaction", body={"summary": "all", "first_kept": None})
+    assert project([*entries_of(user("old")), compaction]) == (summary("all"),)
+
+
+def test_compaction_whose_first_kept_entry_is_lost_keeps_everything() -> None:
+    """A damaged line costs itself: what it left may well be what nobody summarised."""
+    compaction = entry("k", "e0", type="compaction", body={"summary": "all", "first_kept": "gone"})
+    assert project([*entries_of(user("old")), compaction]) == (summary("all"), user("old"))
 
 
 def test_result_whose_call_was_summarised_is_dropped() -> None:
