@@ -63,7 +63,8 @@ class GeminiTranslator:
         if 300 <= status < 400:
             return redirected(self._model, status, headers)
         details = _details(error.details)
-        wait = retry_after(headers, datetime.now(UTC)) or _delay(details)
+        wait = retry_after(headers, datetime.now(UTC))
+        wait = _delay(details) if wait is None else wait
         said = struck(str(error.message or ""), self._key)
         failure = Failure(status, str(error.status or ""), "", said, wait)
         return model_error(self._model, failure, kind=_kind(failure, details))

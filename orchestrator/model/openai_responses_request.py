@@ -102,7 +102,8 @@ def _said(part: Text | Thinking | ToolCall) -> dict[str, Any] | None:
     if isinstance(part, Text):
         phase = (part.signature or "").removeprefix(PHASE)
         more = {"phase": phase} if phase in {"commentary", "final_answer"} else {}
-        return {"role": "assistant", "content": part.text} | more
+        # The type may be left out, but llama.cpp refuses an answer without it.
+        return {"type": "message", "role": "assistant", "content": part.text} | more
     if isinstance(part, Thinking):
         return _thought(part)
     return {

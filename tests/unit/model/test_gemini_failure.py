@@ -38,6 +38,28 @@ def test_limit_of_a_minute_is_waited_for_though_it_speaks_of_a_quota():
     assert (error.kind, error.retry_after_s) == ("rate_limit", 17.5)
 
 
+def test_wait_of_no_time_is_one():
+    """Zero is what the server asks for, not nothing."""
+    retry = {**RETRY, "retryDelay": "0s"}
+    error = failure(429, "RESOURCE_EXHAUSTED", "slow down", retry)
+    assert error.retry_after_s == 0
+
+
+def test_header_of_no_time_wins_over_the_details():
+    """As every header does."""
+    with serving(
+        Reply(429, {"retry-after": "0"}, {"error": {"code": 429, "details": [RETRY]}})
+    ) as server:
+
+        async def scene() -> None:
+            async with adapter("gemini", server.address) as client:
+                await ask(client, asking("hello"))
+
+        with pytest.raises(ModelError) as caught:
+            anyio.run(scene)
+    assert caught.value.retry_after_s == 0
+
+
 def test_limit_of_a_day_is_no_matter_of_waiting():
     """Six tries would change nothing."""
     error = failure(429, "RESOURCE_EXHAUSTED", QUOTA, limit("RequestsPerDayPerProject"), RETRY)

@@ -43,6 +43,12 @@ def test_signature_that_is_no_reasoning_item_is_left_out() -> None:
         assert [item.get("role") for item in items] == ["assistant"]
 
 
+def test_answer_names_its_type() -> None:
+    """OpenAI needs none, llama.cpp refuses every request that holds an answer without."""
+    (item,) = body(said(Text("so"), stop="end_turn"))["input"]
+    assert item == {"type": "message", "role": "assistant", "content": "so"}
+
+
 def test_picture_of_a_result_is_part_of_its_output() -> None:
     """Responses takes pictures from tools."""
     picture = Image("image/png", PIXEL)
