@@ -33,5 +33,5 @@ class AnthropicMessages:
         fold = AnthropicFold(self.info)
         with self._failures.translating():
             stream = await self._client.messages.create(**body, stream=True)
-            await pour(stream, fold, on_delta)
+            await pour(stream, fold, on_delta, model=self.info.id)
         return fold.finish(prompt.messages)

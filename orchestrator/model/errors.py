@@ -19,6 +19,7 @@ MAX_DATE_WAIT_S = 300.0
 """A Retry-After date is only as good as two clocks; it never asks for more than this."""
 MAX_MESSAGE = 600
 """Characters of a provider's words that are repeated."""
+NOTHING = "the answer is empty: not one event came"
 TWICE = 2
 """Requests after which an answer that is none is the server's way, and no chance."""
 
@@ -147,7 +148,9 @@ def _by_status(status: int | None) -> ModelFailure:
     return "server" if status >= 500 or status < 300 else "bad_request"
 
 
-def model_error(model: str, failure: Failure, *, kind: ModelFailure | None = None) -> ModelError:
+def model_error(
+    model: str, failure: Failure, *, kind: ModelFailure | None = None, tries: int | None = None
+) -> ModelError:
     """Return the error to raise for a failure of ``model``; its words tell the kind if None."""
     kind = kind or classify(failure)
     status = f" {failure.status}" if failure.status else ""
@@ -158,6 +161,7 @@ def model_error(model: str, failure: Failure, *, kind: ModelFailure | None = Non
         kind=kind,
         status=failure.status,
         retry_after_s=failure.retry_after_s,
+        tries=tries,
         hint=_HINTS.get(kind, ""),
     )
 

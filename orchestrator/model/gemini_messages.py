@@ -7,6 +7,7 @@ from typing import Any
 
 from orchestrator.model.catalog import Target
 from orchestrator.model.client import ModelInfo, OnDelta, Prompt
+from orchestrator.model.errors import NOTHING, unreadable
 from orchestrator.model.gemini_failure import GeminiTranslator
 from orchestrator.model.gemini_request import request_body
 from orchestrator.model.gemini_stream import GeminiFold
@@ -30,11 +31,14 @@ class GeminiMessages:
     async def complete(self, prompt: Prompt, *, on_delta: OnDelta) -> AssistantMessage:
         """Return the whole message after streaming it; never a half one."""
         body = request_body(prompt, self._target)
-        fold = GeminiFold(self.info)
+        fold, begun = GeminiFold(self.info), False
         with self._failures.translating():
             stream = await self._client.models.generate_content_stream(**body)
             async with aclosing(stream):
                 async for chunk in stream:
+                    begun = True
                     for delta in fold.feed(chunk.model_dump(exclude_none=True)):
                         on_delta(delta)
+        if not begun:
+            raise unreadable(self.info.id, NOTHING)
         return fold.finish(prompt.messages)

@@ -43,5 +43,5 @@ class OpenAIChat:
             stream = await self._client.chat.completions.create(
                 **known, extra_body=own, stream=True
             )
-            await pour(stream, fold, on_delta)
+            await pour(stream, fold, on_delta, model=self.info.id)
         return fold.finish(prompt.messages)

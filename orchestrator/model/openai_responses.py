@@ -51,7 +51,7 @@ class OpenAIResponses:
         fold = ResponsesFold(self.info)
         with self._failures.translating():
             stream = await self._client.responses.create(**body, stream=True)
-            await pour(stream, fold, on_delta)
+            await pour(stream, fold, on_delta, model=self.info.id)
         return fold.finish(prompt.messages)
 
 

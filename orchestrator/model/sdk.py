@@ -24,6 +24,7 @@ from orchestrator.model.gemini_failure import GeminiTranslator
 from orchestrator.model.gemini_key import count_models
 from orchestrator.model.gemini_messages import GeminiMessages
 from orchestrator.model.key_answer import listed
+from orchestrator.model.no_stream import stream_check
 from orchestrator.model.openai_chat import OpenAIChat
 from orchestrator.model.openai_responses import OpenAIResponses
 from orchestrator.model.reckoning import Reckoned
@@ -76,7 +77,10 @@ async def open_sdk(target: Target, key: Secret | None) -> AsyncIterator[tuple[Mo
     module, make = _anthropic() if target.api == "anthropic" else _openai()
     http = module.DefaultAsyncHttpxClient(
         follow_redirects=False,
-        event_hooks={"request": [header_filter(target, key)]},
+        event_hooks={
+            "request": [header_filter(target, key)],
+            "response": [stream_check(target, key)],
+        },
         **_loopback_options(target),
     )
     timeout = module.Timeout(
@@ -124,7 +128,7 @@ async def open_gemini(target: Target, key: Secret | None) -> AsyncIterator[tuple
 
     http = httpx2.AsyncClient(
         follow_redirects=False,
-        event_hooks={"request": [prepare]},
+        event_hooks={"request": [prepare], "response": [stream_check(target, key)]},
         **_loopback_options(target),
     )
     async with http:

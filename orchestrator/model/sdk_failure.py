@@ -36,7 +36,12 @@ class Translator:
         except self._module.APITimeoutError:
             failed = broken_stream(self._model, "nothing arrived in time")
         except self._module.APIConnectionError as error:
-            failed = broken_stream(self._model, self._told(error.__cause__ or error))
+            cause = error.__cause__
+            if isinstance(cause, ModelError):
+                # Our own, of a hook: one SDK wraps all that is raised on the way.
+                failed = cause
+            else:
+                failed = broken_stream(self._model, self._told(cause or error))
         except self._module.APIError as error:
             failed = model_error(self._model, self._failure(200, error))
         except httpx2.TimeoutException:
@@ -57,7 +62,7 @@ class Translator:
         return model_error(self._model, failure)
 
     def _failure(self, status: int, error: Any) -> Failure:
-        kind, code, message = _words(error.body)
+        kind, code, message = words_of(error.body)
         response = getattr(error, "response", None)
         wait = retry_after(response.headers, datetime.now(UTC)) if response is not None else None
         said = message or (str(error) if error.body is None else "")
@@ -86,14 +91,24 @@ def redirected(model: str, status: int, headers: Mapping[str, str]) -> ModelErro
     )
 
 
-def _words(body: Any) -> tuple[str, str, str]:
+def words_of(body: Any) -> tuple[str, str, str]:
     """Return type, code and message of an error body, in whatever shape a server gave it."""
     if isinstance(body, str):
         return "", "", body
+    if isinstance(body, list) and body:
+        # Google's, where it speaks as OpenAI does.
+        body = body[0]
     if not isinstance(body, Mapping):
         return "", "", ""
-    inner = body.get("error", body)
+    inner = body.get("error") or body.get("base_resp") or body
     if not isinstance(inner, Mapping):
-        return "", "", str(inner)
-    message = inner.get("message") or inner.get("detail") or inner.get("error") or ""
-    return str(inner.get("type") or ""), str(inner.get("code") or ""), str(message)
+        return "", _word(body, "code"), str(inner)
+    names = ("message", "detail", "error", "msg", "status_msg", "errorMsg", "error_description")
+    message = next((inner[name] for name in names if inner.get(name)), "")
+    kind = _word(inner, "type") or _word(inner, "status")
+    return kind, _word(inner, "code") or _word(inner, "status_code"), str(message)
+
+
+def _word(body: Mapping[str, Any], name: str) -> str:
+    value = body.get(name)
+    return str(value) if value and not isinstance(value, Mapping | list) else ""

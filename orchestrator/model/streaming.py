@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from orchestrator.model.client import Delta, OnDelta
+from orchestrator.model.errors import NOTHING, unreadable
 
 
 class Fold(Protocol):
@@ -16,10 +17,17 @@ class Fold(Protocol):
         ...
 
 
-async def pour(stream: Any, fold: Fold, on_delta: OnDelta) -> None:
-    """Feed every event of the stream, and close it whatever happens."""
+async def pour(stream: Any, fold: Fold, on_delta: OnDelta, *, model: str) -> None:
+    """Feed every event of the stream, and close it whatever happens.
+
+    Raises ModelError where there was none at all.
+    """
+    begun = False
     async with stream:
         async for event in stream:
+            begun = True
             for delta in fold.feed(event.to_dict(mode="json", warnings=False)):
                 if delta.text:
                     on_delta(delta)
+    if not begun:
+        raise unreadable(model, NOTHING)

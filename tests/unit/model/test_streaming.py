@@ -1,11 +1,15 @@
 from collections.abc import AsyncIterator, Iterator, Mapping
+from functools import partial
 from typing import Any, Self
 
 import anyio
 import pytest
 
+from orchestrator.errors import ModelError
 from orchestrator.model.client import Delta
 from orchestrator.model.streaming import pour
+
+POUR = partial(pour, model="a/b")
 
 
 class Event:
@@ -45,7 +49,7 @@ class Echo:
 def test_pieces_come_in_order_and_empty_ones_do_not() -> None:
     """A reader gets what there is to read."""
     seen: list[Delta] = []
-    anyio.run(pour, Stream("a", "", "b"), Echo(), seen.append)
+    anyio.run(POUR, Stream("a", "", "b"), Echo(), seen.append)
     assert [delta.text for delta in seen] == ["a", "b"]
 
 
@@ -53,5 +57,14 @@ def test_stream_is_closed_whatever_happens() -> None:
     """No connection is left behind."""
     stream = Stream("a", failure=ValueError("broke"))
     with pytest.raises(ValueError, match="broke"):
-        anyio.run(pour, stream, Echo(), lambda _: None)
+        anyio.run(POUR, stream, Echo(), lambda _: None)
+    assert stream.closed
+
+
+def test_stream_without_any_event_is_no_answer() -> None:
+    """It is asked for once more, and not six times."""
+    stream = Stream()
+    with pytest.raises(ModelError, match="not one event") as caught:
+        anyio.run(POUR, stream, Echo(), print)
+    assert caught.value.tries == 2
     assert stream.closed
