@@ -48,12 +48,12 @@ def stream_check(target: Target, key: Secret | None) -> Callable[[Any], Awaitabl
         await response.aread()
         # Some servers send events under any type.
         if not _EVENTS.match(response.content):
-            raise judged(response.content, kind, target, key)
+            raise judged(response.content, kind, target, key=key)
 
     return check
 
 
-def judged(body: bytes, kind: str, target: Target, key: Secret | None) -> ModelError:
+def judged(body: bytes, kind: str, target: Target, *, key: Secret | None) -> ModelError:
     """Return what an answer is that has no events; ``kind`` is its media type."""
     model, text = target.info.id, struck(body.decode("utf-8", "replace"), key).strip()
     if not text:

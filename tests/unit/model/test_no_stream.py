@@ -119,6 +119,6 @@ def test_events_under_another_name_are_events(api: ApiKind, kind: str) -> None:
 def test_text_and_key_are_told_without_the_key() -> None:
     """What a gateway says in plain words is worth reading."""
     target = target_of("openai-chat", "http://127.0.0.1:1")
-    error = judged(f"no route for {KEY.reveal()}".encode(), "application/json", target, KEY)
+    error = judged(f"no route for {KEY.reveal()}".encode(), "application/json", target, key=KEY)
 
     assert "a text (no route for [key])" in error.message
