@@ -31,6 +31,7 @@ from orchestrator.loop.words import (
     CUT_TEXT,
     NO_TOOLS,
     NOT_FINISHED,
+    NOTHING_SAID,
     NUDGE,
     say,
     something_to_answer,
@@ -234,7 +235,7 @@ class AgentLoop:
             return await self._recover_cut(run, message)
         if reason == "pause":
             return self._recover_pause(run, message)
-        run.cuts = run.pauses = 0
+        run.hear(message)
         if reason in UNFINISHED:
             self._calls.close(message.tool_calls, NOT_FINISHED)
             return self._failed(message)
@@ -256,7 +257,15 @@ class AgentLoop:
             run.limit = Reached("repetition", self._limits.repeat)
 
     def _settle(self, run: OneRun, message: AssistantMessage) -> RunResult | None:
-        """Go on with what the person said meanwhile; without it the run is done."""
+        """Go on with what the person said meanwhile; without it the run is done.
+
+        An answer of nothing is no end that anybody could rely on: the model is asked once more.
+        """
+        if run.empties:
+            if run.empties > 1:
+                return self._failed(message, "the model answered with nothing, twice in a row")
+            run.said = self._around.queue.steering() or say(NOTHING_SAID)
+            return None
         run.course.to("settle")
         queue = self._around.queue
         run.said = queue.steering() or queue.follow_ups()
@@ -288,8 +297,8 @@ class AgentLoop:
         self._calls.close(message.tool_calls, NOT_FINISHED)
         return self._failed(message) if run.pauses > MOST_PAUSES else None
 
-    def _failed(self, message: AssistantMessage) -> RunResult:
-        why = f"the model's answer ended with {message.stop_reason}"
+    def _failed(self, message: AssistantMessage, why: str = "") -> RunResult:
+        why = why or f"the model's answer ended with {message.stop_reason}"
         self._observe(ErrorRaised("model", why, "go on with --resume, or try another model"))
         return self._result("failed", message.text)
 
@@ -318,7 +327,7 @@ class AgentLoop:
     async def _conclusion(self) -> AssistantMessage:
         speech = self._speech()
         prompt = await self._around.context.request(speech)
-        return await self._ask(_without_tools(prompt), speech)
+        return await self._ask(replace(prompt, tools=(), purpose="conclusion"), speech)
 
     def _result(
         self,
@@ -338,7 +347,3 @@ class AgentLoop:
             limit=limit,
             waiting_for=waiting,
         )
-
-
-def _without_tools(prompt: Prompt) -> Prompt:
-    return replace(prompt, tools=(), purpose="conclusion")

@@ -20,7 +20,7 @@ from orchestrator.model.prices import cost_of, saved_of
 from orchestrator.model.reckoning import credible
 from orchestrator.redaction.stream import RedactingStream
 from orchestrator.schema.codec import encode_message, encode_usage
-from orchestrator.schema.event import MessageDelta, MessageEnd, Observer
+from orchestrator.schema.event import ErrorRaised, MessageDelta, MessageEnd, Observer
 from orchestrator.schema.ids import digest_of
 from orchestrator.schema.message import AssistantMessage, Text, Usage
 
@@ -68,7 +68,8 @@ class Asking:
                 self._store(replace(said, usage=used), prompt, facts)
             raise
         heard.flush()
-        message = tidy(reply, self._known.of(prompt.messages))
+        word = self._output.scrub(reply.stop_word)
+        message = tidy(replace(reply, stop_word=word), self._known.of(prompt.messages))
         self._store(message, prompt, facts)
         return message
 
@@ -80,18 +81,24 @@ class Asking:
         fixed = {FIXED: self._fixed.of(prompt.system, prompt.tools)}
         self._transcript.add(stored, cost_usd=cost_usd, saved_usd=saved_usd, **fixed, **facts)
         encoded = encode_message(stored)
+        word = message.stop_word
         self._audit.append(
             "model_call",
             {
                 "model": self._model.info.id,
                 "purpose": prompt.purpose,
                 "stop_reason": message.stop_reason,
+                **({"stop_word": word} if word else {}),
                 "usage": encode_usage(message.usage),
                 "message_digest": digest_of(rfc8785.dumps(encoded)),
                 "calls": [call.id for call in message.tool_calls],
             },
         )
         self._observe(MessageEnd(encoded))
+        if word:
+            told = f"the answer ended with {word!r}, a word that is not known"
+            hint = f"it was taken for {message.stop_reason}"
+            self._observe(ErrorRaised("model", told, hint))
 
 
 @dataclass(slots=True)

@@ -48,7 +48,7 @@ def tidy(message: AssistantMessage, taken: set[CallId]) -> AssistantMessage:
             parts.append(replace(part, id=fresh, name=name, raw_arguments=raw))
         else:
             parts.append(replace(part, text=valid(part.text)))
-    return replace(message, content=tuple(parts))
+    return replace(message, content=tuple(parts), stop_word=valid(message.stop_word))
 
 
 def _unique(wanted: CallId, taken: set[CallId]) -> CallId:

@@ -10,6 +10,7 @@ CUT_CALL = (
 )
 CUT_TEXT = "Your answer was cut at the output limit. Go on exactly where it stopped, more briefly."
 NOT_FINISHED = "Not run: the answer that asked for it was broken off."
+NOTHING_SAID = "Your answer was empty. Go on with the work, or say what came of it."
 NO_TOOLS = "Not run: the run has reached its limit."
 GO_ON = "Go on."
 """Said where nothing else is: no request may end with the model's own words."""

@@ -41,8 +41,12 @@ def assemble(
     *,
     info: ModelInfo,
     before: Iterable[Message],
+    stop_word: str = "",
 ) -> AssistantMessage:
-    """Return the message; its call ids are neither empty nor used in ``before``."""
+    """Return the message; its call ids are neither empty nor used in ``before``.
+
+    ``stop_word``: the provider's own for the end, where nobody foresaw it.
+    """
     taken = {
         call.id for old in before if isinstance(old, AssistantMessage) for call in old.tool_calls
     }
@@ -56,7 +60,8 @@ def assemble(
         elif isinstance(piece, Thinking) or piece.text:
             parts.append(piece)
     calls = any(isinstance(part, ToolCall) for part in parts)
-    return AssistantMessage(tuple(parts), _settled(stop, calls=calls), usage, info.id)
+    settled = _settled(stop, calls=calls)
+    return AssistantMessage(tuple(parts), settled, usage, info.id, stop_word)
 
 
 def _settled(stop: StopReason, *, calls: bool) -> StopReason:

@@ -11,7 +11,8 @@ from orchestrator.model.answer import CallPieces, Piece, assemble
 from orchestrator.model.anthropic_request import REDACTED
 from orchestrator.model.client import Delta, ModelInfo
 from orchestrator.model.counts import count
-from orchestrator.model.errors import Failure, broken_stream, model_error
+from orchestrator.model.errors import broken_stream
+from orchestrator.model.stops import ended
 from orchestrator.schema.message import (
     AssistantMessage,
     Message,
@@ -111,10 +112,7 @@ class AnthropicFold:
         """Return the whole message; raises ModelError where the stream ended before it."""
         if not self._ended or self._stop is None:
             raise broken_stream(self._info.id, "the stream ended before its message_stop event")
-        stop = _STOPS.get(self._stop)
-        if stop is None:
-            why = f"unknown stop reason {self._stop!r}"
-            raise model_error(self._info.id, Failure(200, message=why))
+        stop, word = ended(self._stop, _STOPS, model=self._info.id)
         pieces = (self._piece(block) for _, block in sorted(self._blocks.items()))
         usage = Usage(
             input=count(self._usage, "input_tokens"),
@@ -126,7 +124,7 @@ class AnthropicFold:
         if stop == "refusal" and self._why and not any(isinstance(p, Text) for p in present):
             # Nobody would know why: the reason stands beside the answer, not in it.
             present.append(Text(f"(refused by the provider: {self._why})"))
-        return assemble(present, stop, usage, info=self._info, before=before)
+        return assemble(present, stop, usage, info=self._info, before=before, stop_word=word)
 
     def _piece(self, block: _Block) -> Piece | None:
         if block.type == "text":

@@ -11,6 +11,7 @@ from orchestrator.model.answer import CallPieces, Piece, assemble
 from orchestrator.model.client import Delta, ModelInfo
 from orchestrator.model.counts import count
 from orchestrator.model.errors import Failure, broken_stream, model_error
+from orchestrator.model.stops import ended
 from orchestrator.schema.message import (
     AssistantMessage,
     Message,
@@ -39,7 +40,9 @@ _STOPS: Mapping[str, StopReason] = {
     "CONTINUATION": "max_tokens",
     **dict.fromkeys(_REFUSALS, "refusal"),
 }
-"""All else is a failure: a call that cannot be read, or a reason that nobody gave."""
+"""What else there is, ``stops`` guesses."""
+_UNREADABLE = frozenset({"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL"})
+"""The model made a call that cannot be read; it often makes a better one when it is asked again."""
 
 _OURS = frozenset({"MISSING_THOUGHT_SIGNATURE"})
 """The request is at fault, and would be the second time."""
@@ -104,17 +107,25 @@ class GeminiFold:
         """Return the whole message; raises ModelError where the stream ended before it."""
         if self._stop is None and not self._blocked:
             raise broken_stream(self._info.id, "the stream ended before its finish reason")
-        stop = "refusal" if self._stop is None else _STOPS.get(self._stop)
-        if stop is None:
-            why = f"the answer ended with {self._stop}" + (f": {self._why}" if self._why else "")
-            kind = "invalid_request_error" if self._stop in _OURS else ""
-            raise model_error(self._info.id, Failure(200, kind, message=why))
+        stop, word = self._ended()
         pieces = list(self._pieces)
         if stop == "refusal" and not any(isinstance(piece, Text) for piece in pieces):
             # Nobody would know why: the reason stands beside the answer, not in it.
             why = self._why or self._stop or "no reason given"
             pieces.append(Text(f"(refused by the provider: {why})"))
-        return assemble(pieces, stop, self._counts(), info=self._info, before=before)
+        return assemble(
+            pieces, stop, self._counts(), info=self._info, before=before, stop_word=word
+        )
+
+    def _ended(self) -> tuple[StopReason, str]:
+        """Return how the answer ended; raises ModelError where it broke off."""
+        if self._stop is None:
+            return "refusal", ""
+        if self._stop in _OURS | _UNREADABLE:
+            why = f"the answer ended with {self._stop}" + (f": {self._why}" if self._why else "")
+            kind = "invalid_request_error" if self._stop in _OURS else ""
+            raise model_error(self._info.id, Failure(200, kind, message=why))
+        return ended(self._stop, _STOPS, model=self._info.id, why=self._why)
 
     def _counts(self) -> Usage:
         cached = count(self._usage, "cached_content_token_count")

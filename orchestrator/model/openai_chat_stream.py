@@ -12,6 +12,7 @@ from orchestrator.model.errors import Failure, broken_stream, model_error
 from orchestrator.model.openai_chat_calls import CallFold
 from orchestrator.model.openai_chat_request import REASONING_FIELDS
 from orchestrator.model.openai_usage import usage_from
+from orchestrator.model.stops import ended
 from orchestrator.schema.message import AssistantMessage, Message, StopReason, Text, Thinking
 
 _STOPS: Mapping[str, StopReason] = {
@@ -98,27 +99,23 @@ class ChatFold:
                 self._text += text
                 yield Delta("text", text)
 
-    def _ended(self) -> StopReason:
-        """Return how the answer ended; raises ModelError where it did not end whole."""
+    def _ended(self) -> tuple[StopReason, str]:
+        """Return how the answer ended, in a word of its own if need be; raises ModelError where it did not end whole."""
         if self._stop is None:
             if self._dialect.finish_optional and (self._text or self._calls.pieces):
-                return "tool_use" if self._calls.pieces else "end_turn"
+                return "tool_use" if self._calls.pieces else "end_turn", ""
             raise broken_stream(self._info.id, "the stream ended before its finish_reason")
         if self._stop in _FAILED:
             raise model_error(self._info.id, _FAILED[self._stop])
-        stop = _STOPS.get(self._stop)
-        if stop is None:
-            why = f"unknown finish_reason {self._stop!r}"
-            raise model_error(self._info.id, Failure(200, message=why))
-        return stop
+        return ended(self._stop, _STOPS, model=self._info.id)
 
     def finish(self, before: Iterable[Message]) -> AssistantMessage:
         """Return the whole message; raises ModelError where the stream ended before it."""
-        stop = self._ended()
+        stop, word = self._ended()
         pieces: list[Any] = [Text(self._text), *self._calls.pieces]
         if self._thoughts:
             thinking = Thinking(self._thoughts, self._info.provider, self._thought_field)
             pieces.insert(0, thinking)
         usage = usage_from(self._usage, side=("prompt_tokens", "completion_tokens"))
         settled: StopReason = "refusal" if self._refused else stop
-        return assemble(pieces, settled, usage, info=self._info, before=before)
+        return assemble(pieces, settled, usage, info=self._info, before=before, stop_word=word)

@@ -11,6 +11,7 @@ from orchestrator.model.client import Delta, ModelInfo
 from orchestrator.model.errors import Failure, broken_stream, model_error
 from orchestrator.model.openai_responses_request import PHASE
 from orchestrator.model.openai_usage import usage_from
+from orchestrator.model.stops import ended
 from orchestrator.schema.message import AssistantMessage, Message, StopReason, Text, Thinking
 
 _SEEN: Mapping[str, str] = {
@@ -66,8 +67,8 @@ class ResponsesFold:
             raise broken_stream(self._info.id, "the stream ended before response.completed")
         pieces = [piece for item in self._items(response) for piece in self._pieces(item)]
         usage = usage_from(response.get("usage"), side=("input_tokens", "output_tokens"))
-        stop = self._stop(response, pieces)
-        return assemble(pieces, stop, usage, info=self._info, before=before)
+        stop, word = self._stop(response, pieces)
+        return assemble(pieces, stop, usage, info=self._info, before=before, stop_word=word)
 
     def _items(self, response: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Items as they were done are complete; the last event adds what was cut."""
@@ -75,16 +76,16 @@ class ResponsesFold:
         done = {item["id"]: item for item in self._done if item.get("id")}
         return [done.get(item.get("id"), item) for item in final] or self._done
 
-    def _stop(self, response: Mapping[str, Any], pieces: Iterable[Piece]) -> StopReason:
+    def _stop(self, response: Mapping[str, Any], pieces: Iterable[Piece]) -> tuple[StopReason, str]:
         if self._cut or response.get("status") == "incomplete":
-            reason = (response.get("incomplete_details") or {}).get("reason") or ""
-            if reason not in _CUT:
-                why = f"unknown reason for an incomplete response {reason!r}"
-                raise model_error(self._info.id, Failure(200, message=why))
-            return _CUT[reason]
+            reason = (response.get("incomplete_details") or {}).get("reason") or "unspecified"
+            stop, word = ended(reason, _CUT, model=self._info.id)
+            # It says itself that something is missing.
+            return ("max_tokens" if word and stop != "refusal" else stop), word
         if self._refused(response):
-            return "refusal"
-        return "tool_use" if any(isinstance(piece, CallPieces) for piece in pieces) else "end_turn"
+            return "refusal", ""
+        calls = any(isinstance(piece, CallPieces) for piece in pieces)
+        return "tool_use" if calls else "end_turn", ""
 
     def _refused(self, response: Mapping[str, Any]) -> bool:
         return any(

@@ -55,7 +55,7 @@ def encode_message(message: Message) -> dict[str, Any]:
             "stop_reason": message.stop_reason,
             "usage": encode_usage(message.usage),
             "model": message.model,
-        }
+        } | ({"stop_word": message.stop_word} if message.stop_word else {})
     return {"role": "tool", "results": [_encode_result(result) for result in message.results]}
 
 
@@ -72,6 +72,7 @@ def decode_message(data: Mapping[str, Any]) -> Message:
             stop_reason=cast("StopReason", data["stop_reason"]),
             usage=Usage(**data.get("usage", {})),
             model=data.get("model", ""),
+            stop_word=data.get("stop_word", ""),
         )
     if role == "tool":
         return ToolMessage(tuple(_decode_result(result) for result in data["results"]))

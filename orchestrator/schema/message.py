@@ -123,6 +123,8 @@ class AssistantMessage:
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     """``provider/name`` as configured."""
+    stop_word: str = ""
+    """The provider's own word for its end where nobody foresaw it: ``stop_reason`` is then a guess."""
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:

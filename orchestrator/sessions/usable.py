@@ -63,7 +63,7 @@ def _is_whole(message: Message) -> bool:
     if isinstance(message, AssistantMessage):
         usage = message.usage
         counts = astuple(usage)
-        texts = (message.model, message.stop_reason)
+        texts = (message.model, message.stop_reason, message.stop_word)
         return (
             all(type(count) is int for count in counts)
             and all(isinstance(text, str) for text in texts)

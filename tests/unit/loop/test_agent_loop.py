@@ -11,7 +11,7 @@ from orchestrator.errors import ModelError
 from orchestrator.harness.transcript import StoredTranscript
 from orchestrator.loop.limits import Limits
 from orchestrator.loop.whole import WholeConversation
-from orchestrator.loop.words import CUT_CALL, CUT_TEXT, NO_TOOLS, NOT_FINISHED
+from orchestrator.loop.words import CUT_CALL, CUT_TEXT, NO_TOOLS, NOT_FINISHED, NOTHING_SAID
 from orchestrator.sandbox.scripted import Reply, ScriptedBox
 from orchestrator.schema.event import (
     ErrorRaised,
@@ -288,6 +288,28 @@ def test_limit_gives_exactly_one_conclusion_without_tools(tmp_path, kind):
     assert_each_call_is_answered_once_in_place(opened.messages)
 
 
+@pytest.mark.parametrize("empty", [(), ("  \n",), (Thinking("hm", "test"),)])
+def test_answer_of_nothing_is_asked_for_once_more(tmp_path, empty):
+    """Text, call or reason: without any of them nobody knows whether the work is done."""
+    opened = open_loop(tmp_path, says(*empty), says("done"))
+
+    end = run(opened)
+
+    assert (end.status, end.answer, end.turns) == ("done", "done", 2)
+    assert opened.model.prompts[-1].messages[-1] == UserMessage((Text(NOTHING_SAID),))
+
+
+def test_two_answers_of_nothing_in_a_row_fail_the_run(tmp_path):
+    """With a reason that says it; one after each piece of work is none in a row."""
+    turns = [says(), says(bash(1)), says(), says()]
+    opened = open_loop(tmp_path, *turns, runner=ToldRunner())
+
+    end = run(opened)
+
+    assert (end.status, end.answer, end.turns) == ("failed", "", 4)
+    assert "answered with nothing" in opened.of(ErrorRaised)[-1].message
+
+
 NOTHING_LEFT = {
     "no money": (Limits(cost_usd=0.0), {}),
     "no tokens": (Limits(tokens=0), {}),
@@ -376,12 +398,11 @@ def test_call_without_an_id_gets_one(tmp_path):
 
 def test_answer_of_thoughts_alone_stores_no_empty_text(tmp_path):
     """Neither the file nor a request holds an empty block."""
-    opened = open_loop(tmp_path, says(Thinking("hm", "test"), ""))
+    opened = open_loop(tmp_path, says(Thinking("hm", "test"), ""), says("done"))
 
-    end = run(opened)
-
-    assert (end.status, end.answer) == ("done", "")
-    assert [part["type"] for part in on_disk(opened)[-1]["content"]] == ["thinking"]
+    assert run(opened).status == "done"
+    thought = next(body for body in on_disk(opened) if body["role"] == "assistant")
+    assert [part["type"] for part in thought["content"]] == ["thinking"]
 
 
 def test_half_a_character_ends_no_run(tmp_path):

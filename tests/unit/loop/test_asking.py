@@ -1,12 +1,14 @@
 """One model call: stored and recorded before anything follows."""
 
+from dataclasses import replace
+
 import anyio
 import pytest
 
 from orchestrator.context.speech import Speech
 from orchestrator.loop.asking import Asking
 from orchestrator.model.client import Delta, ModelInfo, Prompt
-from orchestrator.schema.event import MessageDelta, MessageEnd
+from orchestrator.schema.event import ErrorRaised, MessageDelta, MessageEnd
 from orchestrator.schema.message import AssistantMessage, ToolCall, Usage
 from tests.support.loops import open_loop, says
 
@@ -143,3 +145,16 @@ def test_ids_that_were_used_before_are_made_new(tmp_path):
         "call_1",
         "call_2",
     ]
+
+
+def test_word_that_is_not_known_is_told_and_recorded(tmp_path):
+    """What it was taken for is a guess."""
+    answer = replace(says("hi"), stop_word="bored")
+    opened = open_loop(tmp_path, answer)
+    ask(opened, asking(opened))
+
+    (told,) = opened.of(ErrorRaised)
+    assert "bored" in told.message
+    assert "end_turn" in told.hint
+    assert opened.corridor.bodies("model_call")[0]["stop_word"] == "bored"
+    assert opened.of(MessageEnd)[0].message["stop_word"] == "bored"

@@ -93,13 +93,11 @@ def test_reason_is_translated(reason: str, expected: str) -> None:
     assert message.stop_reason == expected
 
 
-def test_unknown_reason_is_no_end() -> None:
-    """What we do not know is not called finished."""
-    with pytest.raises(ModelError, match="bored"):
-        folded(
-            {"type": "message_delta", "delta": {"stop_reason": "bored"}},
-            {"type": "message_stop"},
-        )
+def test_unknown_reason_is_an_end_with_its_word() -> None:
+    """The provider said that it stopped: asked again it would say the same."""
+    delta = {"type": "message_delta", "delta": {"stop_reason": "bored"}}
+    message, _ = folded(start(0, type="text", text="hi"), delta, {"type": "message_stop"})
+    assert (message.text, message.stop_reason, message.stop_word) == ("hi", "end_turn", "bored")
 
 
 @pytest.mark.parametrize("events", [END[:1], END[1:], ()])

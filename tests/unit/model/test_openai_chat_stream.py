@@ -47,7 +47,7 @@ def test_reason_is_translated(reason: str, expected: str) -> None:
 
 @pytest.mark.parametrize("reason", ["abort", "insufficient_system_resource", "error"])
 def test_unknown_reason_is_no_end(reason: str) -> None:
-    """What we do not know is not called finished."""
+    """What says that it broke off is not called finished."""
     with pytest.raises(ModelError, match=reason):
         folded(chunk(reason))
 

@@ -82,10 +82,13 @@ def test_incomplete_response_is_a_cut_one(reason: str, expected: str) -> None:
     assert message.tool_calls[0].arguments is None
 
 
-def test_unknown_cut_is_a_failure() -> None:
-    """What we do not know is not called finished."""
-    with pytest.raises(ModelError, match="weather"):
-        folded(end(kind="incomplete", incomplete_details={"reason": "weather"}))
+def test_unknown_cut_is_a_cut_with_its_word() -> None:
+    """It says itself that something is missing; one without any reason is a failure."""
+    message, _ = folded(end(kind="incomplete", incomplete_details={"reason": "weather"}))
+    assert (message.stop_reason, message.stop_word) == ("max_tokens", "weather")
+    with pytest.raises(ModelError) as caught:
+        folded(end(kind="incomplete", incomplete_details=None))
+    assert caught.value.tries == 2
 
 
 def test_refusal_is_text_and_a_refusal() -> None:
