@@ -81,12 +81,16 @@ def show(
 
 @app.command()
 def templates(cd: Project = Path(), as_json: AsJson = False) -> None:
-    """List the templates that /NAME calls here, with their arguments and where each is from."""
-    library = read_library(chosen_directory(cd), _paths())
+    """List the templates that /NAME calls here, with their arguments and where each is from.
+
+    One that is broken is named with the reason, file and line; it costs no other.
+    """
+    library = read_library(chosen_directory(cd), _paths()).checked()
     found = [library.templates[name] for name in library.names()]
-    _remark((*library.notes, *library.faults.values()))
+    broken = sorted(library.faults.items())
+    _remark(library.notes)
     if as_json:
-        rows = [
+        rows: list[dict[str, Any]] = [
             {
                 "name": each.name,
                 "usage": each.usage,
@@ -99,12 +103,15 @@ def templates(cd: Project = Path(), as_json: AsJson = False) -> None:
             }
             for each in found
         ]
-        _print(json.dumps(rows))
+        rows += [{"name": name, "error": reason} for name, reason in broken]
+        _print(json.dumps(sorted(rows, key=lambda row: row["name"])))
         return
     width = max(len(each.usage) for each in found)
     for each in found:
         where = "" if each.tier == "shipped" else f"  ({each.source})"
         _print(escape_terminal(f"{each.usage:{width}}  {each.head.description}{where}"))
+    for name, reason in broken:
+        _print(escape_terminal(f"/{name}  broken: {reason}"))
 
 
 @app.command(name="expand")

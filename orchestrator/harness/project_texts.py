@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.config.paths import Paths
+from orchestrator.errors import PromptError
 from orchestrator.harness.project_file import FOLDER, project_roots
 from orchestrator.harness.trust import TrustStore
 from orchestrator.prompts.beneath import names_beneath, read_in
@@ -22,7 +23,7 @@ from orchestrator.prompts.library import (
     shipped_shelf,
     user_shelf,
 )
-from orchestrator.prompts.tree import MAX_BYTES, Texts, with_projects
+from orchestrator.prompts.tree import MAX_BYTES, Texts, text_of, with_projects
 
 PROMPTS = "prompts"
 
@@ -39,52 +40,68 @@ class ProjectTexts:
     def over(self, texts: Texts) -> Texts:
         """Return the texts with the project's in their place, the nearest before the farther."""
         for root in project_roots(self.directory):
-            texts = with_projects(texts, self._files(root), folder=_named(root))
+            files, faults = self._files(root)
+            self.notes += faults.values()
+            texts = with_projects(texts, files, folder=_named(root))
         return texts
 
     def shelves(self) -> list[Shelf]:
         """Return the project's templates, the nearest last."""
         found = []
         for root in project_roots(self.directory):
-            templates = self._files(root, TEMPLATES_FOLDER)
-            partials = self._files(root, TEMPLATES_FOLDER, PARTIALS)
-            if templates:
-                place = _named(root, TEMPLATES_FOLDER)
-                found.append(Shelf("project", place, _stems(templates), _stems(partials)))
+            templates, faults = self._files(root, TEMPLATES_FOLDER)
+            partials, torn = self._files(root, TEMPLATES_FOLDER, PARTIALS)
+            if templates or faults:
+                found.append(
+                    Shelf(
+                        "project",
+                        _named(root, TEMPLATES_FOLDER),
+                        _stems(templates),
+                        _stems(partials),
+                        _stems(faults),
+                        tuple(torn.values()),
+                    )
+                )
         return found[::-1]
 
-    def _files(self, root: Path, *below: str) -> dict[str, str]:
-        """Return the texts in a folder of prompts by file name; none where nobody vouches."""
+    def library(self, paths: Paths) -> Library:
+        """Return the shipped templates, the project's and the user's, each before the former."""
+        shelves = [shipped_shelf(), *self.shelves(), user_shelf(paths.config / PROMPTS)]
+        return library_of(shelves, notes=self.notes)
+
+    def _files(self, root: Path, *below: str) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the texts in a folder of prompts by file name, and why others are left out.
+
+        None of either where nobody vouches.
+        """
         steps, place = (FOLDER, PROMPTS, *below), _named(root, *below)
         try:
             names = [name for name in names_beneath(root, steps) if name.endswith(".md")]
         except OSError as err:
             self.notes.append(f"{place}: left out: {err.strerror}")
-            return {}
+            return {}, {}
         if names and not self.trust.vouched(root):
             self.notes.append(
                 f"{place}: left out until you vouch for it: glovebox trust --vouch {root}"
             )
-            return {}
-        files = {}
+            return {}, {}
+        files, faults = {}, {}
         for name in names:
             try:
-                data = read_in(root, steps, name, limit=MAX_BYTES)
+                files[name] = text_of(
+                    read_in(root, steps, name, limit=MAX_BYTES), f"{place}/{name}"
+                )
             except OSError as err:
-                self.notes.append(f"{place}/{name}: left out: {err.strerror}")
-                continue
-            if len(data) > MAX_BYTES:
-                self.notes.append(f"{place}/{name}: left out: more than {MAX_BYTES} bytes")
-                continue
-            files[name] = data.decode("utf-8-sig", "replace")
-        return files
+                faults[name] = f"{place}/{name}: left out: {err.strerror}"
+            except PromptError as err:
+                faults[name] = f"{err.message}; left out"
+        return files, faults
 
 
 def read_library(directory: Path, paths: Paths) -> Library:
-    """Return all templates at hand in a directory; raises PromptError for a user's that is unreadable."""
+    """Return all templates at hand in a directory; a faulty one costs itself."""
     project = ProjectTexts(directory, TrustStore(paths))
-    shelves = [shipped_shelf(), *project.shelves(), user_shelf(paths.config / PROMPTS)]
-    return library_of(shelves, notes=project.notes)
+    return project.library(paths)
 
 
 def _named(root: Path, *below: str) -> str:

@@ -34,7 +34,7 @@ from orchestrator.prompts.assemble import Assembled, approximate_tokens, assembl
 from orchestrator.prompts.build import PromptFacts, PromptSources, prompt_parts
 from orchestrator.prompts.discover import Found, find_files
 from orchestrator.prompts.layer import Part, SkillParts
-from orchestrator.prompts.library import Library, library_of, shipped_shelf, user_shelf
+from orchestrator.prompts.library import Library
 from orchestrator.prompts.tree import shipped_texts, with_users
 from orchestrator.schema.event import Observer
 from orchestrator.schema.head_event import PromptAssembled
@@ -118,15 +118,16 @@ def read_prompts(
     roots = tuple(project_roots(options.directory))
     project = ProjectTexts(options.directory, TrustStore(paths))
     texts = project.over(own)
+    library = project.library(paths)
     found = _files(roots, settings, paths, policy=policy)
     return Prompts(
         PromptSources(texts, found.files, found.nested),
         PromptSources(own),
         settings,
-        library_of([shipped_shelf(), *project.shelves(), user_shelf(paths.config / PROMPTS)]),
+        library,
         lets_out(policy),
         datetime.now(UTC).date().isoformat(),
-        (*texts.notes, *project.notes, *found.notes),
+        (*texts.notes, *library.notes, *found.notes),
     )
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from orchestrator.errors import PromptError
-from orchestrator.named_file import read_named
 from orchestrator.prompts.arguments import SAID, bind_values
-from orchestrator.prompts.render import render
+from orchestrator.prompts.render import check, render
 from orchestrator.prompts.template import Template, Tier, parse_template
-from orchestrator.prompts.tree import MAX_BYTES, SHIPPED
+from orchestrator.prompts.tree import SHIPPED, read_text
 
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATES_FOLDER = "templates"
@@ -34,6 +33,10 @@ class Shelf:
     place: str
     templates: Mapping[str, str] = field(default_factory=dict)
     partials: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, str] = field(default_factory=dict)
+    """Why a template could not be read, by name."""
+    notes: tuple[str, ...] = ()
+    """What else could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,42 +73,90 @@ class Library:
 
     def filled(self, template: Template, values: Mapping[str, Any]) -> str:
         """Return a template's text for all its variables. Raises PromptError."""
+        return render(
+            _in_place(template),
+            values,
+            source=template.source,
+            plain=template.tier == "project",
+            partial=self._partials_of(template),
+        ).strip()
 
+    def checked(self) -> Library:
+        """Return the library with the faults of its bodies too, which else are told at a call."""
+        templates, faults = dict(self.templates), dict(self.faults)
+        for name, template in self.templates.items():
+            try:
+                self.check(template)
+            except PromptError as err:
+                faults[name] = err.message
+                del templates[name]
+        return replace(self, templates=templates, faults=faults)
+
+    def check(self, template: Template) -> None:
+        """Raise PromptError for a template whose body no arguments could fill; shipped ones hold."""
+        if template.tier != "shipped":
+            check(
+                _in_place(template),
+                source=template.source,
+                plain=template.tier == "project",
+                partial=self._partials_of(template),
+            )
+
+    def _partials_of(self, template: Template) -> Callable[[str], str | None]:
         def partial(name: str) -> str | None:
             found = (self.partials.get((tier, name)) for tier in _BESIDE[template.tier])
             return next((text for text in found if text is not None), None)
 
-        return render(
-            template.body,
-            values,
-            source=template.source,
-            plain=template.tier == "project",
-            partial=partial,
-        ).strip()
+        return partial
+
+
+def _in_place(template: Template) -> str:
+    """Return the body on the lines that it has in its file, so that errors name those."""
+    return "\n" * template.above + template.body
 
 
 def library_of(shelves: Iterable[Shelf], *, notes: Iterable[str] = ()) -> Library:
     """Return the library of these shelves, the ones that stand before others last.
 
-    A project's template cannot take the name of one that the program uses itself.
+    A faulty template costs itself: its name calls nothing. One that the program uses itself is
+    never lost so: then the text stands that it was to replace, and that is told. A project's cannot
+    take the name of such a one.
     """
-    templates: dict[str, Template] = {}
-    partials: dict[tuple[Tier, str], str] = {}
-    faults: dict[str, str] = {}
-    told = list(notes)
+    made = Library({}, {}, notes=tuple(notes))
     for shelf in shelves:
-        partials |= {(shelf.tier, name): text for name, text in shelf.partials.items()}
-        for name, text in shelf.templates.items():
-            source = SHIPPED if shelf.tier == "shipped" else f"{shelf.place}/{name}.md"
-            if shelf.tier == "project" and name in templates and templates[name].head.internal:
-                told.append(f"{source}: a project cannot replace this; left out")
-                continue
-            try:
-                templates[name] = parse_template(name, text, source=source, tier=shelf.tier)
-                faults.pop(name, None)
-            except PromptError as err:
-                faults[name] = err.message
-    return Library(templates, partials, faults, tuple(told))
+        partials = {(shelf.tier, name): text for name, text in shelf.partials.items()}
+        made = replace(
+            made, partials={**made.partials, **partials}, notes=(*made.notes, *shelf.notes)
+        )
+        for name in sorted({*shelf.templates, *shelf.faults}):
+            made = _with_one(made, shelf, name)
+    return made
+
+
+def _with_one(library: Library, shelf: Shelf, name: str) -> Library:
+    """Return the library with one of a shelf's templates, or with its fault."""
+    source = SHIPPED if shelf.tier == "shipped" else f"{shelf.place}/{name}.md"
+    before = library.templates.get(name)
+    is_own = before is not None and before.head.internal
+    if is_own and shelf.tier == "project":
+        told = f"{source}: a project cannot replace this; left out"
+        return replace(library, notes=(*library.notes, told))
+    fault = shelf.faults.get(name)
+    others = {key: text for key, text in library.faults.items() if key != name}
+    if fault is None:
+        try:
+            template = parse_template(name, shelf.templates[name], source=source, tier=shelf.tier)
+            if is_own:
+                library.check(template)
+        except PromptError as err:
+            fault = err.message
+        else:
+            return replace(library, templates={**library.templates, name: template}, faults=others)
+    if is_own:
+        told = f"{fault}; the shipped text stays in its place"
+        return replace(library, notes=(*library.notes, told))
+    rest = {key: each for key, each in library.templates.items() if key != name}
+    return replace(library, templates=rest, faults={**others, name: fault})
 
 
 def shipped_shelf() -> Shelf:
@@ -114,32 +165,30 @@ def shipped_shelf() -> Shelf:
 
 
 def user_shelf(prompts: Path) -> Shelf:
-    """Return the one in a user's folder of prompts; PromptError for a file that cannot be read."""
+    """Return the one in a user's folder of prompts; what cannot be read is its fault or a note."""
     return _shelf(prompts / TEMPLATES_FOLDER, "user")
 
 
 def _shelf(folder: Path, tier: Tier) -> Shelf:
-    return Shelf(tier, str(folder), _texts(folder), _texts(folder / PARTIALS))
+    try:
+        templates, faults = _texts(folder)
+        partials, torn = _texts(folder / PARTIALS)
+    except OSError as err:
+        told = f"{err.filename or folder}: templates left out: cannot be read: {err.strerror}"
+        return Shelf(tier, str(folder), notes=(told,))
+    return Shelf(tier, str(folder), templates, partials, faults, tuple(torn.values()))
 
 
-def _texts(folder: Path) -> dict[str, str]:
-    found = {}
+def _texts(folder: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Return a folder's texts by name, and why others cannot be read; OSError for the folder."""
+    found, faults = {}, {}
     try:
         names = sorted(path.name for path in folder.iterdir() if path.suffix == ".md")
     except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as err:
-        raise PromptError(f"{folder}: cannot be read: {err.strerror}") from err
+        return {}, {}
     for name in names:
-        path = folder / name
         try:
-            data = read_named(path, limit=MAX_BYTES)
-            text = data.decode("utf-8-sig")
-        except OSError as err:
-            raise PromptError(f"{path}: cannot be read: {err.strerror}") from err
-        except UnicodeDecodeError as err:
-            raise PromptError(f"{path}: expected UTF-8 text") from err
-        if len(data) > MAX_BYTES:
-            raise PromptError(f"{path}: expected at most {MAX_BYTES} bytes, got more")
-        found[name.removesuffix(".md")] = text
-    return found
+            found[name.removesuffix(".md")] = read_text(folder / name)
+        except PromptError as err:
+            faults[name.removesuffix(".md")] = err.message
+    return found, faults

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
-from jinja2 import BaseLoader, FunctionLoader, StrictUndefined, TemplateNotFound
+from jinja2 import BaseLoader, FunctionLoader, StrictUndefined, TemplateNotFound, nodes
 from jinja2.exceptions import (
     SecurityError,
     TemplateError,
@@ -46,11 +47,39 @@ def render(
     ``plain`` is for texts of a project: the small part of the language that cannot run away, see
     ``check_plain``. Raises PromptError with place and reason.
     """
-    try:
+    with _told(source, values):
         environment = _environment(FunctionLoader(partial))
         if plain:
             check_plain(environment.parse(text), environment, partial)
         return _bounded(environment, text, values, source=source)
+
+
+def check(
+    text: str,
+    *,
+    source: str,
+    plain: bool = False,
+    partial: Callable[[str], str | None] = lambda _: None,
+) -> None:
+    """Raise PromptError for a text that no values could make ``render`` take."""
+    with _told(source, {}):
+        environment = _environment(FunctionLoader(partial))
+        tree = environment.parse(text)
+        if plain:
+            check_plain(tree, environment, partial)
+        environment.compile(tree)
+        for include in tree.find_all(nodes.Include):
+            name = include.template
+            is_needed = isinstance(name, nodes.Const) and not include.ignore_missing
+            if isinstance(name, nodes.Const) and (is_needed or partial(name.value) is not None):
+                environment.get_template(name.value)
+
+
+@contextmanager
+def _told(source: str, values: Mapping[str, Any]) -> Iterator[None]:
+    """Have what a template raises told as a PromptError."""
+    try:
+        yield
     except UndefinedError as err:
         known = ", ".join(sorted(values)) or "none"
         raise PromptError(f"{source}: {err.message}", hint=f"variables here: {known}") from err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -44,6 +44,8 @@ class Template:
     source: str
     """``shipped`` or the file."""
     tier: Tier
+    above: int = 0
+    """Lines of the file before the body's first."""
 
     @property
     def usage(self) -> str:
@@ -73,20 +75,22 @@ def parse_template(name: str, text: str, *, source: str, tier: Tier) -> Template
         raise PromptError(
             f"{source}: expected a name of small letters, digits, - and _, got {name!r}"
         )
-    head_text, body = _parts(text, source)
+    head_text, body, above = _parts(text, source)
     head = _head(head_text, source)
     for argument in head.arguments:
         if not _ARGUMENT.match(argument) or argument in _KEYWORDS:
-            raise PromptError(f"{source}: arguments: {argument!r} cannot be a name")
+            line = _line_of(head_text, ("arguments", argument))
+            raise PromptError(f"{source}:{line}: arguments: {argument!r} cannot be a name")
     if not body.strip():
-        raise PromptError(f"{source}: expected a text below the head, got none")
-    return Template(name, head, body, source, tier)
+        raise PromptError(f"{source}:{above + 1}: expected a text below the head, got none")
+    return Template(name, head, body, source, tier, above)
 
 
-def _parts(text: str, source: str) -> tuple[str, str]:
+def _parts(text: str, source: str) -> tuple[str, str, int]:
+    """Return head, body, and how many lines stand before the body."""
     lines = text.replace("\r\n", "\n").split("\n")
     if lines[0].rstrip() != "---":
-        return "", "\n".join(lines)
+        return "", "\n".join(lines), 0
     end = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
     if end is None:
         raise PromptError(f"{source}:1: the head that begins with --- does not end with ---")
@@ -95,7 +99,7 @@ def _parts(text: str, source: str) -> tuple[str, str]:
         raise PromptError(
             f"{source}:1: expected a head of at most {MOST_HEAD} characters, got more"
         )
-    return head, "\n".join(lines[end + 1 :])
+    return head, "\n".join(lines[end + 1 :]), end + 1
 
 
 def _head(text: str, source: str) -> Head:
@@ -111,5 +115,18 @@ def _head(text: str, source: str) -> Head:
         if isinstance(err, ValidationError):
             first = err.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(step) for step in first["loc"])
-            raise PromptError(f"{source}: {place}: {first['msg']}") from err
+            line = _line_of(text, first["loc"])
+            raise PromptError(f"{source}:{line}: {place}: {first['msg']}") from err
         raise PromptError(f"{source}:2: not YAML, or with an alias (*name)") from err
+
+
+def _line_of(head: str, place: Sequence[str | int]) -> int:
+    """Return the file's line of the innermost key of a head that ``place`` names."""
+    node, line = yaml.compose(head, Loader=_Loader), 0
+    for step in place:
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        found = next(((key, value) for key, value in pairs if key.value == step), None)
+        if found is None:
+            break
+        line, node = found[0].start_mark.line, found[1]
+    return line + 2

@@ -63,7 +63,7 @@ def with_users(texts: Texts, folder: Path) -> Texts:
         stem = name.removesuffix(".md")
         if name.endswith(".md") and stem in OVERRIDABLE:
             path = folder / name
-            found[stem] = Source(_read(path), str(path))
+            found[stem] = Source(read_text(path), str(path))
     return Texts(found, (*texts.notes, *_strange(folder, names)))
 
 
@@ -83,17 +83,24 @@ def with_projects(texts: Texts, files: Mapping[str, str], *, folder: str) -> Tex
     return Texts(found, tuple(notes))
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Return a text of the user's; PromptError with the place for what is none."""
     try:
         data = read_named(path, limit=MAX_BYTES)
-        text = data.decode("utf-8-sig")
     except OSError as err:
         raise PromptError(f"{path}: cannot be read: {err.strerror}") from err
-    except UnicodeDecodeError as err:
-        raise PromptError(f"{path}: expected UTF-8 text") from err
+    return text_of(data, str(path))
+
+
+def text_of(data: bytes, place: str) -> str:
+    """Return the text that a file's bytes are; PromptError for too many, and for what is no UTF-8."""
     if len(data) > MAX_BYTES:
-        raise PromptError(f"{path}: expected at most {MAX_BYTES} bytes, got more")
-    return text
+        raise PromptError(f"{place}: expected at most {MAX_BYTES} bytes, got more")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as err:
+        line = data.count(b"\n", 0, err.start) + 1
+        raise PromptError(f"{place}:{line}: expected UTF-8 text") from err
 
 
 def _strange(folder: Path, names: Iterable[str]) -> list[str]:

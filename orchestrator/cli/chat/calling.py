@@ -9,7 +9,6 @@ from anyio import to_thread
 
 from orchestrator.cli.chat.talk import Talk
 from orchestrator.config.paths import Paths
-from orchestrator.errors import PromptError
 from orchestrator.harness.project_texts import read_library
 from orchestrator.prompts.expand import expand
 from orchestrator.prompts.tree import SHIPPED
@@ -34,11 +33,9 @@ async def called(talk: Talk, line: str) -> str | None:
 
 def template_helps(directory: Path, paths: Paths) -> Iterator[tuple[str, str, str]]:
     """Yield the name of each template that can be called, its usage, and what it is for; raw."""
-    library = read_library(directory, paths)
+    library = read_library(directory, paths).checked()
     for name in library.names():
-        try:
-            template = library.get(name)
-        except PromptError:
-            # It is told when it is called.
-            continue
+        template = library.get(name)
         yield name, template.usage, template.head.description
+    for name, reason in sorted(library.faults.items()):
+        yield name, f"/{name}", f"broken: {reason}"

@@ -1,6 +1,8 @@
 """``glovebox prompt`` as a person runs it."""
 
 import json
+import os
+import re
 
 
 def give(root, name, text):
@@ -70,7 +72,8 @@ def test_templates_are_listed_with_usage_and_source(world):
 
     assert listed.code == 0, listed.err
     assert "/greet WHO" in listed.out
-    assert "bad.md:1: " in listed.err
+    assert re.search(r"^/bad  broken: .*bad\.md:1: ", listed.out, re.MULTILINE)
+    assert "bad.md:1: " in next(row for row in rows if row["name"] == "bad")["error"]
     assert "greet" in names
     assert "compact-summary" not in names
     assert names == sorted(names)
@@ -95,3 +98,23 @@ def test_a_users_text_with_an_unknown_variable_is_an_error(world):
     assert shown.code == 1
     assert "output.md: 'modle' is undefined" in shown.err
     assert "model" in shown.err
+
+
+def test_a_broken_template_costs_itself_alone(world):
+    """Others are called, and the broken one says why."""
+    folder = world.root / "config/prompts/templates"
+    give(world.root / "config", "prompts/templates/body.md", "---\ndescription: d\n---\n{% if %}")
+    give(world.root / "config", "prompts/templates/partials/p.md", "x")
+    os.mkfifo(folder / "pipe.md")
+    (folder / "gone.md").symlink_to("nowhere")
+
+    assert "make test" in world.run("prompt", "expand", "/fix make test").out
+    assert world.run("prompt", "show").code == 0
+    listed = world.run("prompt", "templates")
+    assert listed.code == 0
+    assert "/fix COMMAND" in listed.out
+    assert re.search(r"^/body  broken: .*body\.md:4: not a template", listed.out, re.MULTILINE)
+    assert re.search(r"^/gone  broken: .*gone\.md: cannot be read", listed.out, re.MULTILINE)
+    called = world.run("prompt", "expand", "/pipe now")
+    assert called.code == 1
+    assert "pipe.md: cannot be read: expected a regular file, got a named pipe" in called.err

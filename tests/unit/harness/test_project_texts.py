@@ -51,16 +51,18 @@ def test_what_a_project_cannot_give_is_left_out_and_told(project, paths):
     folder = give_templates(project, ok="fine", large="x" * 70_000)
     (folder / "linked.md").symlink_to("/etc/hostname")
     os.mkfifo(folder / "pipe.md")
+    (folder / "latin.md").write_bytes(b"a\n\xe9\n")
     TrustStore(paths).vouch(project, yes=True, by="test")
     library = read_library(project, paths)
 
     assert library.render("ok", {}) == "fine"
     assert not {"linked", "pipe", "large"} & set(library.names())
-    assert len(library.notes) == 3
+    assert set(library.faults) == {"linked", "pipe", "large", "latin"}
+    assert "latin.md:2: expected UTF-8 text; left out" in library.faults["latin"]
 
 
 def test_a_users_template_stands_before_a_projects(project, paths):
-    """And one of theirs that cannot be read is an error."""
+    """And one of theirs that cannot be read costs itself."""
     give_templates(project, plan="theirs")
     TrustStore(paths).vouch(project, yes=True, by="test")
     mine = paths.config / "prompts/templates"
@@ -69,5 +71,7 @@ def test_a_users_template_stands_before_a_projects(project, paths):
 
     assert read_library(project, paths).render("plan", {}) == "mine"
     (mine / "bad.md").mkdir()
+    library = read_library(project, paths)
+    assert library.render("plan", {}) == "mine"
     with pytest.raises(PromptError, match=r"bad\.md: cannot be read"):
-        read_library(project, paths)
+        library.get("bad")

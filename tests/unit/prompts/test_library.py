@@ -118,7 +118,7 @@ def test_an_unknown_name_is_told_with_the_nearest():
 
 
 def test_a_users_folder_is_read_with_its_partials(tmp_path):
-    """No folder is no fault, a pipe is one."""
+    """No folder is no fault; a pipe and its like are, and cost themselves alone."""
     assert user_shelf(tmp_path).templates == {}
     (tmp_path / "templates/partials").mkdir(parents=True)
     (tmp_path / "templates/a.md").write_text("\ufeff{% include 'p' %}!")
@@ -126,5 +126,77 @@ def test_a_users_folder_is_read_with_its_partials(tmp_path):
     (tmp_path / "templates/partials/p.md").write_text("hello")
     assert library_of([user_shelf(tmp_path)]).render("a", {}) == "hello!"
     os.mkfifo(tmp_path / "templates/b.md")
-    with pytest.raises(PromptError, match=r"b\.md: cannot be read"):
-        user_shelf(tmp_path)
+    (tmp_path / "templates/c.md").symlink_to("nowhere")
+    (tmp_path / "templates/d.md").write_bytes(b"fine\n\xff\n")
+    (tmp_path / "templates/e.md").write_text("x" * 70_000)
+    os.mkfifo(tmp_path / "templates/partials/q.md")
+    library = library_of([SHIPPED, user_shelf(tmp_path)])
+
+    assert library.render("a", {}) == "hello!"
+    assert set(library.faults) == {"b", "c", "d", "e"}
+    with pytest.raises(PromptError, match=r"b\.md: cannot be read: expected a regular file"):
+        library.get("b")
+    with pytest.raises(PromptError, match=r"d\.md:2: expected UTF-8 text"):
+        library.get("d")
+    (note,) = library.notes
+    assert "partials/q.md: cannot be read" in note
+
+
+def test_a_folder_that_cannot_be_read_is_told_and_leaves_the_others(tmp_path):
+    """Shipped ones can be called."""
+    (tmp_path / "templates").symlink_to("templates")
+    library = library_of([SHIPPED, user_shelf(tmp_path)])
+
+    assert "explain" in library.names()
+    (note,) = library.notes
+    assert "templates left out: cannot be read" in note
+
+
+def test_a_faulty_one_in_the_place_of_another_calls_neither():
+    """Who wrote it meant it, and not what is shipped."""
+    library = library_of([SHIPPED, Shelf("user", "/u", {"plan": "---\nx"})])
+
+    assert "plan" not in library.names()
+    mended = library_of(
+        [SHIPPED, Shelf("project", "/p", {"plan": "---\nx"}), Shelf("user", "/u", {"plan": "ok"})]
+    )
+    assert (mended.render("plan", {}), mended.faults) == ("ok", {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["---\nx", "---\ndescription: d\n---\n{{ focus", "{{ x | nofilter }}", "{% include 'no' %}"],
+)
+def test_the_programs_own_template_is_never_lost(text):
+    """A summary is made with the shipped text, and the person is told why."""
+    library = library_of([SHIPPED, Shelf("user", "/u", {"compact-summary": text})])
+
+    assert library.faults == {}
+    (note,) = library.notes
+    assert note.startswith("/u/compact-summary.md:")
+    assert note.endswith("the shipped text stays in its place")
+    values = {"focus": "", "previous": False, "split": False}
+    assert library.render("compact-summary", values) == library_of([SHIPPED]).render(
+        "compact-summary", values
+    )
+
+
+def test_faults_of_bodies_are_found_without_a_call():
+    """With the line that the file has."""
+    user = {
+        "syntax": "---\ndescription: d\n---\nfine\n{% if %}",
+        "filter": "{{ said | nofilter }}",
+        "partial": "{% include 'none' %}",
+        "inner": "{% include 'torn' %}",
+        "optional": "{% include 'none' ignore missing %}",
+        "fine": "{{ said }}",
+    }
+    project = Shelf("project", "/p", {"theirs": "\n{{ range(3) }}"})
+    library = library_of([project, Shelf("user", "/u", user, {"torn": "{{"})]).checked()
+
+    assert library.names() == ["fine", "optional"]
+    assert library.faults["syntax"].startswith("/u/syntax.md:5: not a template: ")
+    assert "nofilter" in library.faults["filter"]
+    assert library.faults["partial"] == "/u/partial.md: no partial is called none"
+    assert "partial torn" in library.faults["inner"]
+    assert library.faults["theirs"].startswith("/p/theirs.md:2: ")
