@@ -35,17 +35,26 @@ def list_skills(cd: Project = Path(), as_json: AsJson = False) -> None:
 
     Later places take the place of earlier ones: shipped, ~/.agents/skills, skills in the
     configuration folder, and .agents/skills and .glovebox/skills of a project that you vouch for.
-    What was left out is told on stderr.
+    One that cannot be used is marked as broken; `skills check` tells why. What was left out is told
+    on stderr.
     """
     found = _found(cd)
+    broken = [(Path(place).name, place, lines) for place, lines in found.faults.items()]
     if as_json:
-        typer.echo(json.dumps([_row(skill) for skill in found.skills.values()]))
+        rows = [_row(skill) for skill in found.skills.values()]
+        rows += [{"name": name, "source": place, "errors": lines} for name, place, lines in broken]
+        typer.echo(json.dumps(rows))
     else:
-        width = max((len(name) for name in found.skills), default=0)
+        names = (*found.skills, *(name for name, _, _ in broken))
+        width = max(map(len, names), default=0)
         for skill in found.skills.values():
             words = f"{skill.name:<{width}}  {skill.scope:<7}  {_short(skill.description)}"
             typer.echo(escape_terminal(words))
-    for line in (*found.errors, *found.warnings):
+        for name, _, lines in broken:
+            more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
+            typer.echo(escape_terminal(f"{name:<{width}}  broken   {_short(lines[0])}{more}"))
+    told = [*found.notes, *(["broken skills: run `glovebox skills check`"] if broken else [])]
+    for line in told:
         sys.stderr.write(f"{escape_terminal(line)}\n")
 
 
@@ -100,6 +109,7 @@ def _row(skill: Skill) -> dict[str, Any]:
         "allowed_tools": None if skill.allowed is None else list(skill.allowed),
         "forbidden_tools": list(skill.forbidden),
         "by_name_only": skill.by_name_only,
+        "errors": [],
     }
 
 

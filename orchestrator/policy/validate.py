@@ -109,8 +109,24 @@ def _problem(tree: Node, loc: Loc, details: ErrorDetails) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    text = _as_written(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _as_written(value: Any) -> str:
+    """Return a value as its author could have written it in YAML, texts in quotes."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case None:
+            return "null"
+        case Mapping():
+            pairs = (f"{key}: {_as_written(each)}" for key, each in value.items())
+            return f"{{{', '.join(pairs)}}}"
+        case tuple() | list():
+            return f"[{', '.join(map(_as_written, value))}]"
+        case _:
+            return repr(value)
 
 
 def _label(loc: Loc) -> str:

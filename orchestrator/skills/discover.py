@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -31,10 +31,22 @@ class Catalogue:
     """The skills by name, and what there is to say of the others."""
 
     skills: Mapping[str, Skill] = field(default_factory=dict)
-    errors: tuple[str, ...] = ()
-    """``file:line: what`` of what was not loaded."""
-    warnings: tuple[str, ...] = ()
-    """Of what was loaded in part, replaced or left out on purpose."""
+    faults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Why skills cannot be used, ``file:line: what`` a mistake, by their folder or a whole root."""
+    remarks: tuple[str, ...] = ()
+    """``file:line: what`` of fields that were passed over, for a skill's author."""
+    notes: tuple[str, ...] = ()
+    """What takes another's place or was left out on purpose, for who begins a session."""
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """All mistakes of what was not loaded."""
+        return tuple(line for lines in self.faults.values() for line in lines)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What there is to say besides."""
+        return (*self.remarks, *self.notes)
 
     def get(self, name: str) -> Skill:
         """Return a skill; SkillError with the nearest names where there is none."""
@@ -61,34 +73,33 @@ class Catalogue:
 
 
 def discover(roots: Sequence[Root], *, tools: tuple[str, ...]) -> Catalogue:
-    """Return what the roots hold, the later before the earlier where a name is the same; blocks."""
+    """Return what the roots hold, the later before the earlier where a name is the same; blocks.
+
+    One that cannot be used hides the earlier of its name: its rules must not go without a word.
+    """
     skills: dict[str, Skill] = {}
-    errors, warnings = list[str](), list[str]()
+    faults: dict[str, tuple[str, ...]] = {}
+    remarks, notes = list[str](), list[str]()
     for root in roots:
         try:
             found = list(find_folders(root.path, links=root.scope != "project"))
         except FolderError as err:
-            errors.append(f"{root.path}: {err}")
+            faults[str(root.path)] = (f"{root.path}: {err}",)
             continue
-        for skill, told in _loaded(found, root, tools=tools, errors=errors):
-            warnings += told
-            before = skills.get(skill.name)
+        for folder in found:
+            before = skills.pop(folder.path.name, None)
+            try:
+                skill, told = read_folder(folder, root, tools=tools)
+            except SkillError as err:
+                faults[str(folder.path)] = tuple(err.message.split("\n"))
+                continue
+            remarks += told
             if before is not None:
-                warnings.append(
+                notes.append(
                     f"{skill.source}: takes the place of the {before.scope} skill {before.source}"
                 )
             skills[skill.name] = skill
-    return Catalogue(dict(sorted(skills.items())), tuple(errors), tuple(warnings))
-
-
-def _loaded(
-    found: Iterable[Found], root: Root, *, tools: tuple[str, ...], errors: list[str]
-) -> Iterable[tuple[Skill, tuple[str, ...]]]:
-    for folder in found:
-        try:
-            yield read_folder(folder, root, tools=tools)
-        except SkillError as err:
-            errors += err.message.split("\n")
+    return Catalogue(dict(sorted(skills.items())), faults, tuple(remarks), tuple(notes))
 
 
 def read_folder(

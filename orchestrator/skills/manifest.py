@@ -17,7 +17,7 @@ from orchestrator.schema.thinking import THINKING_LEVELS, ThinkingLevel
 from orchestrator.skills.fields import Reader
 from orchestrator.skills.frontmatter import Value, split_frontmatter
 from orchestrator.skills.patterns import compile_pattern
-from orchestrator.skills.policy_part import policy_part
+from orchestrator.skills.policy_part import SECTIONS, policy_part
 from orchestrator.skills.skill import PolicyPart, Skill, Triggers
 
 MAX_SHOWN = 12
@@ -201,7 +201,8 @@ def _policy(reader: Reader, text: str, name: str) -> PolicyPart | None:
     if value is None:
         return None
     if not isinstance(value.data, Mapping) or value.flow or value.first <= value.line:
-        reader.fail(value.line, "policy: expected sections of a policy on the lines below")
+        sections = ", ".join(SECTIONS)
+        reader.fail(value.line, f"policy: expected {sections} on the lines below, further in")
         return None
     try:
         return policy_part(text, value, name=name)

@@ -37,18 +37,18 @@ def find_skills(directory: Path, paths: Paths, *, home: Path) -> Catalogue:
 
 def checked(catalogue: Catalogue, *notes: str) -> Catalogue:
     """Return the catalogue without the skills that could not be switched on, and why."""
-    errors, skills = list(catalogue.errors), dict(catalogue.skills)
+    faults, skills = dict(catalogue.faults), dict(catalogue.skills)
     for skill in catalogue.skills.values():
         try:
             skill_layers(activate(skill, tools=(), known=BUILTIN_NAMES))
         except SkillError as err:
             del skills[skill.name]
-            errors += err.message.split("\n")
+            faults[skill.source.removesuffix(f"/{MAIN}")] = tuple(err.message.split("\n"))
     return replace(
         catalogue,
         skills=skills,
-        errors=tuple(errors),
-        warnings=(*catalogue.warnings, *notes),
+        faults=faults,
+        notes=(*catalogue.notes, *notes),
     )
 
 
@@ -83,6 +83,7 @@ def check_folder(folder: Path) -> Catalogue:
     mine = f"{path}/"
     return Catalogue(
         {name: skill for name, skill in found.skills.items() if skill.source.startswith(mine)},
-        tuple(line for line in found.errors if line.startswith(mine)),
-        tuple(line for line in found.warnings if line.startswith(mine)),
+        {place: lines for place, lines in found.faults.items() if f"{place}/" == mine},
+        tuple(line for line in found.remarks if line.startswith(mine)),
+        tuple(line for line in found.notes if line.startswith(mine)),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,9 @@ from orchestrator.skills.listing import listing
 from orchestrator.skills.router import OFF, said_skill
 from orchestrator.tools.tool import Tool
 
+MOST_NAMED = 5
+"""Broken skills named in the line that a session begins with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Brought:
@@ -56,12 +59,20 @@ async def bring_skills(
     options = _as_said(options)
     find = partial(find_skills, options.directory, paths, home=Path.home())
     catalogue = await to_thread.run_sync(find)
-    for remark in (*catalogue.errors, *catalogue.warnings):
+    for remark in (*_broken(catalogue), *catalogue.notes):
         note(escape_terminal(f"skills: {remark}"))
     if options.skill is not None and options.skill not in OFF:
         catalogue.get(options.skill)
     options = replace(options, skill_files=shelf_of(catalogue, paths))
     return Brought(options, catalogue, paths)
+
+
+def _broken(catalogue: Catalogue) -> Iterator[str]:
+    """Yield one line for all that cannot be used: who begins a session did not come to mend them."""
+    if catalogue.faults:
+        names = [Path(place).name for place in catalogue.faults]
+        shown = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+        yield f"{len(names)} cannot be used ({shown}): run `glovebox skills check`"
 
 
 def with_skills(options: RunOptions, paths: Paths) -> RunOptions:

@@ -41,7 +41,7 @@ def _problems(text: str) -> list[str]:
         ("limits: {steps: yes}", "p.yaml:3: limits.steps: expected a whole number, got 'yes'"),
         ("limits: {steps: 0}", "p.yaml:3: limits.steps: input should be greater than"),
         ("sandbox: {cpus: two}", "p.yaml:3: sandbox.cpus: expected a number, got 'two'"),
-        ("sandbox: [1]", "p.yaml:3: sandbox: expected a mapping of keys to values, got (1,)"),
+        ("sandbox: [1]", "p.yaml:3: sandbox: expected a mapping of keys to values, got [1]"),
         ("workspace: {hidden: x}", "p.yaml:3: workspace.hidden: expected a list, got 'x'"),
         (
             "workspace: {hidden: [/etc]}",
@@ -107,6 +107,13 @@ def test_a_word_unlike_any_lists_what_is_known():
     """Without a likely slip, the reader sees the choices."""
     assert nearest("zzz", ["allow", "deny"]) == "; known: allow, deny"
     assert nearest("zzz", []) == ""
+
+
+def test_a_value_is_shown_as_yaml():
+    """Its author wrote YAML, and no other language."""
+    (told,) = _problems("sandbox: [a, [true, {x: 1.5}], '']")
+
+    assert told.endswith("got ['a', [true, {x: 1.5}], '']")
 
 
 def test_a_long_value_is_cut_in_the_message():

@@ -61,6 +61,20 @@ def test_one_that_is_broken_hides_no_other(tmp_path):
         found.get("goood")
 
 
+def test_one_that_is_broken_hides_the_earlier_of_its_name(tmp_path):
+    """Else rules that a person wrote would give way to looser ones without a word."""
+    put(tmp_path / "a", "review")
+    put(tmp_path / "b", "review", description="''")
+    broken = find((tmp_path / "a", "user"), (tmp_path / "b", "user"))
+    put(tmp_path / "c", "review")
+    mended = find((tmp_path / "a", "user"), (tmp_path / "b", "user"), (tmp_path / "c", "user"))
+
+    assert (list(broken.skills), list(broken.faults)) == ([], [str(tmp_path / "b/review")])
+    with pytest.raises(SkillError, match="cannot be used"):
+        broken.get("review")
+    assert list(mended.skills) == ["review"]
+
+
 def test_files_come_along_and_hidden_ones_do_not(tmp_path):
     """What is in them makes the digest; a reference that lacks is told."""
     folder = put(tmp_path, "tidy", run__sh="echo", __env="SECRET=1")

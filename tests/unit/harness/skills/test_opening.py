@@ -70,9 +70,9 @@ def test_what_cannot_be_used_ends_before_anything_is_made(bring, tmp_path):
 
 
 def test_what_was_left_out_is_told_without_controls(bring, tmp_path):
-    folder = tmp_path / "config/skills/bad"
+    folder = tmp_path / "config/skills/bad\x1b[2J"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text("---\nname: bad\n---\nx")
     bring("x")
 
-    assert bring.notes[0].startswith(f"skills: {folder}/SKILL.md:1: a skill needs a description")
+    assert bring.notes == [r"skills: 1 cannot be used (bad\x1b[2J): run `glovebox skills check`"]
