@@ -13,6 +13,7 @@ import typer
 from orchestrator.cli.run import chosen_directory, read_tools
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.config.settings import load_settings
+from orchestrator.harness.giving_away import text_redaction
 from orchestrator.harness.governing import loaded_policy
 from orchestrator.harness.options import NO_MODEL, RunOptions
 from orchestrator.harness.project_texts import read_library
@@ -67,7 +68,11 @@ def show(
     )
     prompts = read_prompts(options, settings.prompt, paths, policy=loaded_policy(options, paths))
     made = prompts.assemble(
-        options.tools, model=model, thinking=settings.thinking or "", budget=budget
+        options.tools,
+        model=model,
+        thinking=settings.thinking or "",
+        budget=budget,
+        scrub=text_redaction(paths, os.environ),
     )
     _remark(prompts.notes)
     if as_json:

@@ -73,7 +73,7 @@ def prompt_parts(
 ) -> list[Part]:
     """Return the parts; a skill brings its own instructions, and its own output layer or none.
 
-    ``scrub`` takes secrets out of what was written by others. The same arguments give the same
+    ``scrub`` takes secrets out, as it does of whatever else is said to a model. The same arguments give the same
     bytes. Raises PromptError where a text cannot be rendered.
     """
     files = [replace(file, text=scrub(file.text)) for file in sources.files]
@@ -81,7 +81,7 @@ def prompt_parts(
     def part(layer: Layer, name: str, *, rank: int = 0, last: bool = False) -> Part:
         source = sources.texts.by_name[name]
         text = render(source.text, facts.variables(), source=source.place, plain=source.of_project)
-        return Part(layer, name, text, source.place, rank=rank, last=last)
+        return Part(layer, name, scrub(text), source.place, rank=rank, last=last)
 
     output = part("output", "output")
     if skill is not None and skill.output.strip():

@@ -16,8 +16,13 @@ from orchestrator.sessions.labels import labels_of
 from orchestrator.sessions.sharing import Shared
 from orchestrator.sessions.tree import EntryTree
 
-_ACTS = re.compile(r"<|!\[|^([ ]{0,3})(#{1,6}\s|=+\s*$|-+\s*$)", re.MULTILINE)
-"""What a renderer would take for HTML, a picture to fetch, or a heading among ours."""
+_ACTS = re.compile(
+    r"(?P<slashes>\\*)(?:<|!\[|\](?=[(:])(?![(:]\s*https?://))"
+    r"|^(?P<indent>[ ]{0,3})(?:#{1,6}\s|=+\s*$|-+\s*$)",
+    re.MULTILINE,
+)
+"""What a renderer would take for HTML, a picture to fetch, a link that leads elsewhere than to a
+page (``javascript:``, ``data:``, ``file:``), or a heading among ours."""
 _TICKS = re.compile(r"`+")
 _SPEAKERS = {"user": "User", "assistant": "Model", "tool": "Results"}
 
@@ -116,8 +121,12 @@ def _prose(text: str) -> str:
 
 
 def _stilled(match: re.Match[str]) -> str:
-    before = match[1] or ""
-    return f"{before}\\{match[0][len(before) :]}"
+    if match["indent"] is not None:
+        before = match["indent"]
+        return f"{before}\\{match[0][len(before) :]}"
+    # A backslash before it may be one that escapes, or one that is escaped: then the next would
+    # undo the first.
+    return match[0] if len(match["slashes"]) % 2 else f"\\{match[0]}"
 
 
 def _line(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,11 @@ from orchestrator.sessions.entry import Entry, SessionHeader, encode_entry, enco
 
 Redact = Callable[[Any], Any]
 """Returns JSON data with every secret replaced, in the same shape."""
+
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_PICTURES = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR")
+"""How PNG, JPEG, GIF and WebP begin in base64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +62,7 @@ def _taken(value: Any, pictures: list[Any]) -> Any:
     if isinstance(value, Mapping):
         kind = value.get("type")
         kept = {key: item for key, item in value.items() if key != "signature"}
-        if kind == "image" and "data" in kept:
+        if kind == "image" and _is_picture(kept.get("data")):
             pictures.append(kept["data"])
             kept["data"] = ""
         if kind == "tool_call":
@@ -68,10 +74,17 @@ def _taken(value: Any, pictures: list[Any]) -> Any:
     return value
 
 
+def _is_picture(data: Any) -> bool:
+    """Say whether data are a picture's bytes, and not a text where one should be."""
+    return isinstance(data, str) and (
+        not data or data.startswith(_PICTURES) and _BASE64.fullmatch(data) is not None
+    )
+
+
 def _put(value: Any, pictures: Any) -> Any:
     if isinstance(value, Mapping):
         whole = {key: _put(item, pictures) for key, item in value.items()}
-        if whole.get("type") == "image" and "data" in whole:
+        if whole.get("type") == "image" and whole.get("data") == "":
             whole["data"] = next(pictures)
         if whole.get("type") == "tool_call" and isinstance(whole.get("arguments"), dict):
             whole["arguments"] = json.dumps(whole["arguments"], ensure_ascii=False)

@@ -118,3 +118,16 @@ def test_a_broken_template_costs_itself_alone(world):
     called = world.run("prompt", "expand", "/pipe now")
     assert called.code == 1
     assert "pipe.md: cannot be read: expected a regular file, got a named pipe" in called.err
+
+
+def test_show_has_no_secret_that_a_session_would_take_out(world):
+    """Neither by its shape in a project's words or the user's own, nor by its known value."""
+    shaped = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    given = "correct-horse-battery-staple-2291"
+    give(world.project, "AGENTS.md", f"Push with {shaped}; the host's is {given}.")
+    give(world.root / "config", "prompts/preferences.md", f"Mine is {shaped}.")
+    for form in ([], ["--json"], ["--layers"]):
+        shown = world.run("prompt", "show", *form, env={"ANTHROPIC_API_KEY": given})
+        assert shown.code == 0, shown.err
+        assert not {word for word in (shaped, given) if word in shown.out + shown.err}
+    assert "Push with [redacted:" in world.run("prompt", "show").out

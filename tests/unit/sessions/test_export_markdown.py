@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+
 from orchestrator.schema.codec import encode_message
 from orchestrator.sessions.export_markdown import markdown
 from orchestrator.sessions.sharing import Shared
@@ -58,3 +63,64 @@ def test_branches_follow_unless_only_one_is_asked_for() -> None:
 
     assert "## Branch 2\n\nFrom entry a.\n\n### User · b" in markdown(shared)
     assert "Branch" not in markdown(shared, only_current=True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[x](javascript:alert(1))",
+        "[x](JaVaScRiPt:alert(1))",
+        "[x]( \tjavascript:alert(1))",
+        "[x](java&#115;cript:alert(1))",
+        "[x](<javascript:alert(1)>)",
+        "[x](data:text/html;base64,PHN2Zz4=)",
+        "[x](vbscript:x) [y](file:///etc/passwd)",
+        "[[x]](javascript:alert(1))",
+        "[x\\](javascript:alert(1))",
+        "[x\\\\](javascript:alert(1))",
+        "[x\\\\\\](javascript:alert(1))",
+        "[x][1]\n\n[1]: javascript:alert(1)",
+        "[x]\n\n> [x]: javascript:alert(1)",
+        "[x]\n\n- [x]:\n  javascript:alert(1)",
+        "[x]\n\n[x]: <javascript:alert(1)>",
+        "<javascript:alert(1)>",
+        "\\<javascript:alert(1)>",
+        "\\\\<img src=x onerror=alert(1)>",
+        "![x](javascript:alert(1))",
+        "\\![x](https://evil.example/pixel)",
+        "\\\\![x](https://evil.example/pixel)",
+        "[![x](https://evil.example/pixel)](javascript:alert(1))",
+        "`a` [x](javascript:alert(1)) `b`",
+    ],
+)
+@pytest.mark.parametrize("place", ["{}", "a\n\n{}", "- {}", "> {}", "| {} |\n|---|\n"])
+def test_rendered_no_link_leads_elsewhere_than_to_a_page(said: str, place: str) -> None:
+    """By a renderer that would take any address; no picture, and no element of the text's own."""
+    renderer = MarkdownIt("commonmark", {"html": True}).enable("table")
+    renderer.validateLink = lambda _: True  # type: ignore[method-assign]
+    page = renderer.render(text_of(encode_message(user(place.format(said)))))
+
+    assert re.findall(r'href="(?!https?://)[^"]*"', page) == []
+    assert set(re.findall(r"<(\w+)", page)) <= set(
+        "h1 h3 p a ul li blockquote code em strong table thead tbody tr th td".split()
+    )
+
+
+def test_links_to_pages_stay() -> None:
+    """They do nothing by themselves."""
+    said = "[x](https://docs.example/a) and [y]\n\n[y]: http://docs.example/b"
+    renderer = MarkdownIt("commonmark")
+
+    page = renderer.render(text_of(encode_message(user(said))))
+
+    assert re.findall(r'href="([^"]*)"', page) == [
+        "https://docs.example/a",
+        "http://docs.example/b",
+    ]
+
+
+def test_label_is_no_link_either() -> None:
+    """A name is a text of somebody's."""
+    labelled = entry("b", "a", type="label", body={"target": "a", "label": "[x](javascript:1)"})
+
+    assert r"[[x\](javascript:1)]" in markdown(Shared(HEADER, (entry("a", None), labelled)))

@@ -67,13 +67,25 @@ def test_shared_session_reads_as_one() -> None:
 
 def test_pictures_stay_what_they_are() -> None:
     """Their digits look like keys; replaced, they would be no picture."""
-    data = SECRET.replace("_", "") * 3
+    data = "iVBORw0KGgo" + SECRET.replace("_", "") * 3
     parts = [{"type": "image", "media_type": "image/png", "data": data + str(n)} for n in "12"]
     body = {"role": "user", "content": [parts[0], {"type": "text", "text": "x"}, parts[1]]}
 
     (shared,) = shareable(HEADER, [entry("a", None, body=body)], redact).entries
 
     assert shared.body == body
+
+
+def test_text_where_a_picture_should_be_is_redacted() -> None:
+    """No secret leaves by calling itself a picture."""
+    parts = [{"type": "image", "media_type": "image/png", "data": text} for text in (SECRET, "")]
+    body = {"role": "user", "content": parts}
+
+    (shared,) = shareable(HEADER, [entry("a", None, body=body)], redact).entries
+
+    assert SECRET not in str(shared.body)
+    assert [part["type"] for part in shared.body["content"]] == ["image", "image"]
+    assert shared.body["content"][1]["data"] == ""
 
 
 def test_call_with_broken_arguments_is_redacted_as_text() -> None:
