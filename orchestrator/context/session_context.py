@@ -7,7 +7,7 @@ long. What then does not fit is never sent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -21,15 +21,16 @@ from orchestrator.context.speech import Speech
 from orchestrator.context.summarising import Summariser
 from orchestrator.context.trimming import results_share, trim
 from orchestrator.context.view import View
-from orchestrator.errors import ContextError, GloveboxError, ModelError
+from orchestrator.errors import ContextError, GloveboxError, ModelError, UsageError
 from orchestrator.model.client import ModelInfo, Prompt
-from orchestrator.schema.codec import encode_message, encode_usage
+from orchestrator.schema.codec import encode_usage
 from orchestrator.schema.event import Observer
 from orchestrator.schema.head_event import CompactionEnd, CompactionStart, ContextTrimmed
 from orchestrator.schema.ids import EntryId
 from orchestrator.schema.message import Message
 from orchestrator.schema.picture_tokens import PictureRule
 from orchestrator.schema.text_tokens import text_tokens
+from orchestrator.sessions.edits import edit_contexts
 from orchestrator.sessions.projection import Seen, repair
 from orchestrator.sessions.store import SessionStore
 from orchestrator.sessions.tree import EntryTree
@@ -106,9 +107,7 @@ class SessionContext:
         if not chosen:
             return False
         before = self.tokens(speech)
-        for item in chosen:
-            self._tell_instead(item.entry, item.message)
-        self.store.sync()
+        self._tell_instead((item.entry, item.message) for item in chosen)
         saved = max(before - self.tokens(speech), 0)
         self.observe(ContextTrimmed("images", sum(item.count for item in chosen), saved))
         return True
@@ -159,15 +158,18 @@ class SessionContext:
         saved = sum(item.saved for item in chosen)
         if not chosen or saved < least:
             return False
-        for item in chosen:
-            self._tell_instead(item.entry, item.message)
-        self.store.sync()
+        self._tell_instead((item.entry, item.message) for item in chosen)
         self.observe(ContextTrimmed("tool_results", len(chosen), saved))
         return True
 
-    def _tell_instead(self, entry: EntryId, message: Message) -> None:
-        body = {"target": entry, "replacement": encode_message(message)}
-        self.store.append("context_edit", body)
+    def _tell_instead(self, edits: Iterable[tuple[EntryId, Message]]) -> None:
+        try:
+            edit_contexts(self.store, edits)
+        except UsageError as error:
+            # What was chosen is what is seen, so this is a mistake of ours: nothing is sent on it.
+            raise ContextError(
+                f"the conversation cannot be shortened: {error.message}", hint=error.hint
+            ) from error
 
     async def _compact_until_it_fits(self, speech: Speech) -> None:
         """Compact; where the kept part alone is too long, shorten it, and then compact all of it."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from orchestrator.errors import UsageError
 from orchestrator.schema.codec import decode_message, encode_message
 from orchestrator.schema.ids import EntryId
 from orchestrator.schema.message import AssistantMessage, Message, ToolMessage
+from orchestrator.sessions.entry import Entry
 from orchestrator.sessions.store import SessionStore
 
 
@@ -16,8 +20,21 @@ def edit_context(store: SessionStore, target: EntryId, replacement: Message | No
     UsageError for what is no message of the conversation as it stands, and for a replacement that
     would cut calls and results apart.
     """
-    entry = store.tree.by_id.get(target)
-    if entry is None or entry.type != "message" or entry not in store.tree.path():
+    edit_contexts(store, ((target, replacement),))
+
+
+def edit_contexts(store: SessionStore, edits: Iterable[tuple[EntryId, Message | None]]) -> None:
+    """Make several such edits, on disk at the end; none where one of them is refused."""
+    path = {entry.id: entry for entry in store.tree.path()}
+    bodies = [_body(path.get(target), target, told) for target, told in edits]
+    for body in bodies:
+        store.append("context_edit", body)
+    store.sync()
+
+
+def _body(entry: Entry | None, target: EntryId, replacement: Message | None) -> dict[str, Any]:
+    """Return the body of an edit; UsageError for one that cannot be."""
+    if entry is None or entry.type != "message":
         raise UsageError(
             f"entry {target!r}: expected a message of the conversation as it stands",
             hint="`glovebox sessions show SESSION` marks those with >",
@@ -34,9 +51,10 @@ def edit_context(store: SessionStore, target: EntryId, replacement: Message | No
             f"entry {target}: expected the same speaker and the same calls as before",
             hint="change texts alone",
         )
-    body = None if replacement is None else encode_message(replacement)
-    store.append("context_edit", {"target": target, "replacement": body})
-    store.sync()
+    return {
+        "target": target,
+        "replacement": None if replacement is None else encode_message(replacement),
+    }
 
 
 def _calls(message: Message) -> list[str]:

@@ -77,7 +77,7 @@ def _taken(value: Any, pictures: list[Any]) -> Any:
 def _is_picture(data: Any) -> bool:
     """Say whether data are a picture's bytes, and not a text where one should be."""
     return isinstance(data, str) and (
-        not data or data.startswith(_PICTURES) and _BASE64.fullmatch(data) is not None
+        not data or (data.startswith(_PICTURES) and _BASE64.fullmatch(data) is not None)
     )
 
 

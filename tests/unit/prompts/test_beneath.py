@@ -76,3 +76,42 @@ def test_names_are_sorted_and_a_missing_folder_has_none(tmp_path):
 
     assert names_beneath(tmp_path, []) == ["a", "b", "c"]
     assert names_beneath(tmp_path, ["none"]) == []
+
+
+def test_folders_in_a_name_are_opened_one_by_one(tmp_path):
+    """A link among them is not followed, and one at the end only within its own folder."""
+    (tmp_path / "secret").write_text("s")
+    project = tmp_path / "project"
+    (project / "docs/deep").mkdir(parents=True)
+    (project / "docs/deep/x").write_text("x")
+    (project / "docs/near").symlink_to("deep/x")
+    (project / "docs/far").symlink_to("../../secret")
+    (project / "linked").symlink_to("docs")
+    (project / "out").symlink_to("..")
+
+    assert read_beneath(project, "docs/deep/x", limit=9) == b"x"
+    assert read_in(project, ["docs"], "deep/x", limit=9) == b"x"
+    assert read_beneath(project, "docs/near", limit=9) == b"x"
+    assert read_beneath(project, "docs/none/x", limit=9) is None
+    with pytest.raises(OSError, match="leads out"):
+        read_beneath(project, "docs/far", limit=9)
+    for name in ("linked/deep/x", "out/secret"):
+        with pytest.raises(OSError, match=r"Not a directory|symbolic links"):
+            read_beneath(project, name, limit=9)
+        with pytest.raises(OSError, match=r"Not a directory|symbolic links"):
+            read_in(project, [], name, limit=9)
+
+
+@pytest.mark.parametrize(
+    "name", ["../secret", "docs/../../secret", "/etc/passwd", "docs/", "", "."]
+)
+def test_name_that_is_none_below_is_refused(tmp_path, name):
+    """Whatever it would lead to."""
+    (tmp_path / "secret").write_text("s")
+    (tmp_path / "project/docs").mkdir(parents=True)
+
+    for read in (read_beneath, lambda root, name, limit: read_in(root, [], name, limit=limit)):
+        with pytest.raises(OSError, match="below the folder"):
+            read(tmp_path / "project", name, limit=9)
+    with pytest.raises(OSError, match="below the folder"):
+        names_beneath(tmp_path / "project", [".."])

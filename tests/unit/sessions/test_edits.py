@@ -9,7 +9,7 @@ import pytest
 from orchestrator.errors import UsageError
 from orchestrator.schema.codec import encode_message
 from orchestrator.schema.ids import EntryId
-from orchestrator.sessions.edits import edit_context
+from orchestrator.sessions.edits import edit_context, edit_contexts
 from orchestrator.sessions.store import SessionStore
 
 from .conftest import assistant, result, tool, user
@@ -69,3 +69,18 @@ def test_only_messages_of_the_conversation_as_it_stands(store: SessionStore) -> 
     for target in (left, note, EntryId("gone")):
         with pytest.raises(UsageError, match="expected a message"):
             edit_context(store, target, None)
+
+
+def test_several_edits_are_made_or_none(store: SessionStore) -> None:
+    """One that is refused leaves the conversation as it was."""
+    said = add(store, user("long"))
+    add(store, assistant("", "a"))
+    results = add(store, tool(result("a", "x" * 100)))
+    before = store.tree.leaf
+
+    with pytest.raises(UsageError, match="same speaker"):
+        edit_contexts(store, [(said, user("short")), (results, tool(result("b", "x")))])
+    assert store.tree.leaf == before
+
+    edit_contexts(store, [(said, user("short")), (results, tool(result("a", "x")))])
+    assert [entry.body["target"] for entry in store.tree.path()[-2:]] == [said, results]
