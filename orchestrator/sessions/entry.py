@@ -105,7 +105,9 @@ def parse_entry(data: Any) -> Entry | None:
     if not isinstance(data, dict) or str(data.get("type")) not in ENTRY_TYPES:
         return None
     entry_id, parent, time, body = (data.get(name) for name in ("id", "parent", "time", "body"))
-    if not isinstance(entry_id, str) or not entry_id or not isinstance(parent, str | None):
+    if not isinstance(entry_id, str) or not entry_id:
+        return None
+    if "parent" not in data or not isinstance(parent, str | None):
         return None
     if not isinstance(time, str) or not isinstance(body, dict):
         return None

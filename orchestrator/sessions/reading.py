@@ -58,7 +58,7 @@ class SessionContent:
     spans: dict[EntryId, Span] = field(default_factory=dict)
     """Where the long lines stand that hold one entry."""
     tail_missing_newline: bool = False
-    """The tail is a whole entry that only lacks its line feed."""
+    """The tail has whole entries and lacks only its line feed; it stays where it is."""
 
 
 def read_content(data: bytes, *, name: str, before: Iterable[EntryId] = ()) -> SessionContent:
@@ -144,10 +144,15 @@ def _take_line(content: SessionContent, known: set[EntryId], line: bytes, number
 
 def _take_tail(content: SessionContent, known: set[EntryId], tail: bytes, number: int) -> None:
     objects, whole = _objects_in(_decode(content, tail, number))
-    if whole and len(objects) == 1 and _take_object(content, known, objects[0], number):
-        content.tail_missing_newline = True
-    else:
+    taken = sum(_take_object(content, known, item, number) for item in objects)
+    if not taken:
         content.warnings.append(f"line {number}: torn, {len(tail)} bytes of an unfinished entry")
+        return
+    content.tail_missing_newline = True
+    if not whole:
+        content.warnings.append(f"line {number}: torn after {taken} whole entries, which count")
+    elif taken > 1:
+        content.warnings.append(f"line {number}: {taken} entries on one line")
 
 
 def _decode(content: SessionContent, line: bytes, number: int) -> str:

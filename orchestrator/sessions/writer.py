@@ -35,7 +35,7 @@ class SessionFileWriter:
         try:
             _require_regular(fd, path)
             left_by = lock_session(fd, path)
-            self._size = os.fstat(fd).st_size
+            self._size = self._reach = os.fstat(fd).st_size
         except (SessionError, OSError):
             os.close(fd)
             raise
@@ -95,20 +95,22 @@ class SessionFileWriter:
 
     def append(self, data: bytes) -> None:
         """Write ``data`` after all that was written whole; raises SessionError, and it is not."""
-        self._require_open()
+        self._require_own()
+        at = self._size
         try:
-            at = self._size
             view = memoryview(data)
             while view:
                 written = os.pwrite(self._fd, view, at)
                 at, view = at + written, view[written:]
         except OSError as err:
+            self._reach = max(self._reach, at)
             raise SessionError(f"{self.path}: an entry cannot be written: {err.strerror}") from err
         self._size = at
+        self._reach = max(self._reach, at)
 
     def sync(self) -> None:
         """Return when everything written is on disk."""
-        self._require_open()
+        self._require_own()
         try:
             os.fsync(self._fd)
         except OSError as err:
@@ -135,7 +137,7 @@ class SessionFileWriter:
                 f"{self.path}: cannot be brought up to date: {err.strerror}"
             ) from err
         os.close(self._fd)
-        self._fd, self._size = fresh, len(data)
+        self._fd, self._size, self._reach = fresh, len(data), len(data)
 
     def move_tail_aside(self, size: int) -> str:
         """Cut the file to ``size`` bytes, keep the rest in a file beside it, and say so."""
@@ -150,12 +152,28 @@ class SessionFileWriter:
             os.ftruncate(self._fd, size)
         except OSError as err:
             raise SessionError(f"{self.path}: cannot be mended: {err.strerror}") from err
-        self._size = size
+        self._size = self._reach = size
         return f"the unfinished end was moved to {aside.name}"
 
     def _require_open(self) -> None:
         if self.is_closed:
             raise SessionError(f"{self.path}: the session is closed")
+
+    def _require_own(self) -> None:
+        """Raise SessionError where something that heeds no lock has been at the file.
+
+        Else what it wrote would be overwritten, and what is written here would lie in a hole, or in
+        a file that nobody finds again.
+        """
+        self._require_open()
+        facts = os.fstat(self._fd)
+        if facts.st_nlink and self._size <= facts.st_size <= self._reach:
+            return
+        got = f"got {facts.st_size}" if facts.st_nlink else "it was removed or replaced"
+        raise SessionError(
+            f"{self.path}: something else changed the file: expected {self._size} bytes, {got}",
+            hint="end this session; what is still readable is there on the next --resume",
+        )
 
     def close(self) -> None:
         """Give the file and its lease up; a second time does nothing."""

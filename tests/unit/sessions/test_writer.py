@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,49 @@ def test_crashed_holder_is_mentioned(path: Path) -> None:
     assert SessionFileWriter.open(path).warnings == [
         "process 4711 ended without closing this session"
     ]
+
+
+def _cut(path: Path) -> None:
+    os.truncate(path, 3)
+
+
+def _grow(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"somebody else's\n")
+
+
+def _replace(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(path.read_bytes())
+    other.replace(path)
+
+
+@pytest.mark.parametrize("meddle", [_cut, _grow, _replace, Path.unlink])
+def test_file_that_something_else_changed_is_not_written_to(
+    path: Path, meddle: Callable[[Path], None]
+) -> None:
+    """A lock binds only those who heed it: what they wrote stays, and nothing is lost unseen."""
+    file = SessionFileWriter.create(path)
+    file.append(b"one line\n")
+    meddle(path)
+    after = path.read_bytes() if path.exists() else b""
+
+    for write in (lambda: file.append(b"two\n"), file.sync):
+        with pytest.raises(SessionError, match="something else changed the file"):
+            write()
+    assert (path.read_bytes() if path.exists() else b"") == after
+    file.close()
+
+
+def test_rest_of_our_own_failed_write_is_no_meddling(path: Path) -> None:
+    """It is overwritten once there is space."""
+    file = SessionFileWriter.create(path)
+    file.append(b"one\n")
+    with file_size_limit(7), pytest.raises(SessionError, match="cannot be written"):
+        file.append(b"two and more\n")
+    assert path.read_bytes() == b"one\ntwo"
+    file.sync()
+    file.append(b"two and more\n")
+    file.close()
+
+    assert path.read_bytes() == b"one\ntwo and more\n"
