@@ -16,9 +16,12 @@ from anyio import to_thread
 from orchestrator.errors import UsageError
 from orchestrator.prompts.beneath import read_in
 from orchestrator.schema.message import Image
+from orchestrator.schema.picture_size import pixels
 
 MAX_BYTES = 3_750_000
 """What vendors take of one picture: 5 MB of base64."""
+MAX_EDGE = 8_000
+"""Pixels of an edge that vendors take; a picture of more can have very few bytes."""
 MOST = 20
 """Pictures with one thing said; more make vendors refuse large ones."""
 
@@ -61,7 +64,14 @@ def _read(name: str, directory: Path) -> Image | None:
             f"@{name}: expected at most {MAX_BYTES} bytes",
             hint="scale it down, or have the model read it: the box does that",
         )
-    return Image(kind, base64.b64encode(data).decode("ascii"))
+    image = Image(kind, base64.b64encode(data).decode("ascii"))
+    width, height = pixels(image) or (0, 0)
+    if max(width, height) > MAX_EDGE:
+        raise UsageError(
+            f"@{name}: expected at most {MAX_EDGE} pixels on each edge, got {width}x{height}",
+            hint="scale it down, or have the model read it: the box does that",
+        )
+    return image
 
 
 def kind_of(head: bytes) -> str | None:

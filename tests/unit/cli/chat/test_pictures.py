@@ -5,6 +5,7 @@ import os
 
 import anyio
 import pytest
+from PIL import Image as Picture
 
 from orchestrator.cli.chat.pictures import MAX_BYTES, MOST, kind_of, pictures_in
 from orchestrator.errors import UsageError
@@ -90,3 +91,20 @@ def test_many_pictures_are_refused(folder):
 
     with pytest.raises(UsageError, match="20 pictures at most"):
         found(text, folder)
+
+
+@pytest.mark.case("session-image-02")
+@pytest.mark.parametrize(
+    ("size", "sent"), [((10_000, 800), False), ((800, 10_000), False), ((8_000, 9), True)]
+)
+def test_picture_of_too_many_pixels_is_refused_however_few_its_bytes(folder, size, sent):
+    """It would stand in the session and have every later request refused."""
+    drawn = Picture.new("RGB", size)
+    drawn.save(folder / "wide.png")
+    assert (folder / "wide.png").stat().st_size < MAX_BYTES
+
+    if sent:
+        assert len(found("@wide.png", folder)) == 1
+    else:
+        with pytest.raises(UsageError, match=f"got {size[0]}x{size[1]}"):
+            found("@wide.png", folder)
