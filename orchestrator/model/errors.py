@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from orchestrator.errors import ModelError, ModelFailure
+from orchestrator.model.overflow import is_overflow
 
 MAX_DATE_WAIT_S = 300.0
 """A Retry-After date is only as good as two clocks; it never asks for more than this."""
@@ -38,6 +39,12 @@ _BY_TYPE: dict[str, ModelFailure] = {
     "context_length_exceeded": "overflow",
     "exceed_context_size_error": "overflow",
     "model_context_window_exceeded": "overflow",
+    "model_max_prompt_tokens_exceeded": "overflow",
+    # Zhipu and z.ai, MiniMax: numbers whose words are not always told.
+    "1261": "overflow",
+    "1002": "rate_limit",
+    "1039": "rate_limit",
+    "1008": "quota",
     "api_error": "server",
     "server_error": "server",
     "timeout_error": "server",
@@ -69,20 +76,6 @@ _EMPTY_PURSE = re.compile(
     r"|check your (plan and )?billing|billing (hard )?limit|payment required|spend(ing)? limit",
     re.IGNORECASE,
 )
-_WINDOW = (
-    r"(context[ _-]?(length|window|size|limit)"
-    r"|max(imum)? (context|prompt|input|model)[ _-]?(length|len|tokens)?)"
-)
-_TOO_MUCH = r"(exceed|too (long|large|many)|greater than|larger than|longer than|over the|limit)"
-_OVERFLOW = re.compile(
-    rf"{_WINDOW}.{{0,120}}({_TOO_MUCH}|however|requested|but\b)|{_TOO_MUCH}.{{0,80}}{_WINDOW}"
-    rf"|(prompt|input|conversation)( token(s| count)?)?( \(?[\d,.]+\)?| of [\d,.]+)?( is| are)? {_TOO_MUCH}"
-    r"|(reduce|shorten) (the )?(length|size) of (the |your )?(messages|prompt|input)"
-    r"|request exceeded model token limit|too many tokens|tokens to keep from the initial prompt"
-    r"|(prompt|input).{0,40}[\d,.]+ tokens?.{0,80}(maximum|limit|at most)",
-    re.IGNORECASE | re.DOTALL,
-)
-
 _BYTES = re.compile(
     r"\b(bytes|[KMG]i?B)\b|request_too_large|payload|(entity|body) (is )?too large", re.IGNORECASE
 )
@@ -132,7 +125,7 @@ def classify(failure: Failure) -> ModelFailure:
         return "rate_limit"
     if _PICTURES.search(failure.message) and kind in {None, "bad_request", "too_large"}:
         return "too_large"
-    if _OVERFLOW.search(failure.message) and not _BYTES.search(f"{failure.type} {words}"):
+    if is_overflow(failure.message) and not _BYTES.search(f"{failure.type} {words}"):
         return "overflow"
     if failure.status == 413:
         return "too_large"
