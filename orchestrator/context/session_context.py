@@ -121,6 +121,15 @@ class SessionContext:
         """Return how many tokens the next request has, about."""
         return self._view.tokens(speech, self.info())
 
+    def room(self, speech: Speech) -> int:
+        """Return the tokens that the results of the turn that runs may have together.
+
+        What is free below the trigger; where that is little, their share of the window, for which
+        older results make room.
+        """
+        free = self._trigger - self.tokens(speech)
+        return max(free, int(speech.shares.tool_results * self._window))
+
     @property
     def _window(self) -> int:
         return self.info().context_window

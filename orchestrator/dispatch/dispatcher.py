@@ -20,6 +20,7 @@ from orchestrator.dispatch.judge import Judge, NeedsApprovalError, refusal_text
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.processes import Processes
 from orchestrator.dispatch.records import AuditSink, intent_body, outcome_body, refusal_body
+from orchestrator.dispatch.result_room import ResultRoom, RoomLeft, unbounded
 from orchestrator.errors import BoxError
 from orchestrator.sandbox.driver import Executor, PathRefusedError
 from orchestrator.schema.event import Observer, ToolEnd, ToolStart, ToolUpdate
@@ -66,12 +67,15 @@ class Dispatcher:
         output: OutputFilter,
         observe: Observer,
         execs: Execs,
+        room: RoomLeft = unbounded,
         parallel: bool = True,
     ) -> None:
         """``tools`` by name; everything a call may touch goes through ``executor``.
 
-        ``parallel`` lets calls of a turn run side by side.
+        ``room`` tells what the results of a turn may have; ``parallel`` lets its calls run side by
+        side.
         """
+        self._room = room
         self._parallel = parallel
         self._execs = execs
         self._tools = tools
@@ -91,10 +95,11 @@ class Dispatcher:
         ``keep`` hears each result as it comes, also of calls that are broken off. Raises
         PartialBatchError, with the calls that have not run, at an ask nobody can answer.
         """
-        planned = [self._plan(call) for call in calls]
+        room = ResultRoom.shared(self._room(), len(calls))
+        planned = [self._plan(call, room) for call in calls]
 
         async def one(at: int) -> ToolResult:
-            result = await self._one(calls[at], planned[at], keep=keep)
+            result = await self._one(calls[at], planned[at], room=room, keep=keep)
             keep(result)
             return result
 
@@ -102,7 +107,7 @@ class Dispatcher:
         return await run_batch(calls, one, side_by_side=parallel, keep=keep)
 
     async def _one(
-        self, call: ToolCall, planned: Request | ToolResult, *, keep: Keep
+        self, call: ToolCall, planned: Request | ToolResult, *, room: ResultRoom, keep: Keep
     ) -> ToolResult:
         """Return the result of one call; whatever happens to it, its end is told."""
         started = time.perf_counter()
@@ -111,7 +116,7 @@ class Dispatcher:
         try:
             ready = planned if isinstance(planned, ToolResult) else await self._clear(call, planned)
             if not isinstance(ready, ToolResult):
-                return await self._execute(ready, started)
+                return await self._execute(ready, started, room)
         except NeedsApprovalError:
             waits = ToolResult(call.id, name, WAITS, is_error=True)
             self._end(waits, {"waiting": True}, started)
@@ -124,7 +129,7 @@ class Dispatcher:
         self._end(ready, {}, started)
         return ready
 
-    def _plan(self, call: ToolCall) -> Request | ToolResult:
+    def _plan(self, call: ToolCall, room: ResultRoom) -> Request | ToolResult:
         """Return the request, or a result that tells the model what is wrong with its call."""
         tool = self._tools.get(call.name)
         if tool is None:
@@ -133,7 +138,7 @@ class Dispatcher:
         if call.arguments is None:
             return self._refuse(call, NO_OBJECT)
         try:
-            return tool.plan(call.arguments, self._context)
+            return room.narrowed(tool.plan(call.arguments, self._context))
         except ArgumentError as error:
             return self._refuse(call, str(error))
 
@@ -181,7 +186,7 @@ class Dispatcher:
         restored, problem = self._output.restore(request, landed)
         return self._refuse(call, problem, request=request) if problem else restored
 
-    async def _execute(self, ready: _Ready, started: float) -> ToolResult:
+    async def _execute(self, ready: _Ready, started: float, room: ResultRoom) -> ToolResult:
         call, request = ready.call, ready.request
         stream = self._output.stream(lambda text: self._observe(ToolUpdate(call.id, text)))
         watched = self._execs.watch(call, request)
@@ -201,7 +206,7 @@ class Dispatcher:
         rendered = self._render(ready, outcome)
         if watched is not None and watched.ended_for:
             rendered = replace(rendered, output=_with_cause(rendered.output, watched.ended_for))
-        result = self._result(call, rendered)
+        result = self._result(call, replace(rendered, output=room.fitted(rendered.output)))
         duration_ms = (time.perf_counter() - started) * 1000
         execs = watched.settle() if watched is not None else None
         body = outcome_body(result, duration_ms=duration_ms, data=outcome.data, execs=execs)

@@ -19,6 +19,7 @@ from orchestrator.context.speech import Speech
 from orchestrator.context.summarising import Render
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.output import OutputFilter
+from orchestrator.dispatch.result_room import RoomLeft
 from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.contexts import session_context
 from orchestrator.harness.egress.net import Net
@@ -114,9 +115,9 @@ async def open_session(
             settings=settings,
             note=front.note,
         )
-        dispatcher = _dispatcher(ground, tools)
         render = prompts.library.render
         context = session_context(ground, models, meter, render=render, settings=settings.context)
+        dispatcher = _dispatcher(ground, tools, room=lambda: context.room(skills.speech()))
         around = _around(ground, meter, context)
         _warn_of_cost(governed.policy, models, ground.observe)
         await _run_first(ground, dispatcher, tools, note=front.note)
@@ -193,7 +194,7 @@ def _bind(models: Models, ground: Ground) -> None:
     models.learn, models.note = learn, note
 
 
-def _dispatcher(ground: Ground, tools: Mapping[str, Tool]) -> Dispatcher:
+def _dispatcher(ground: Ground, tools: Mapping[str, Tool], *, room: RoomLeft) -> Dispatcher:
     return Dispatcher(
         tools,
         ground.room.box,
@@ -203,6 +204,7 @@ def _dispatcher(ground: Ground, tools: Mapping[str, Tool]) -> Dispatcher:
         output=ground.output,
         observe=ground.observe,
         execs=ground.execs,
+        room=room,
     )
 
 

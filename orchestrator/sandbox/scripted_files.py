@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from itertools import accumulate
 from typing import Any
 
 from orchestrator.schema.outcome import Outcome
@@ -56,7 +57,7 @@ class MemoryFiles:
         first = request.offset - 1
         if first >= len(lines):
             return Outcome(error=f"offset: the file has {len(lines)} lines", code="invalid")
-        shown = lines[first : first + request.limit]
+        shown = _within(lines[first : first + request.limit], request.max_bytes)
         end = first + len(shown)
         return Outcome(
             data={
@@ -132,3 +133,9 @@ class MemoryFiles:
             if at.startswith(f"{path}/"):
                 name, _, rest = at.removeprefix(f"{path}/").partition("/")
                 yield name, rest, text
+
+
+def _within(lines: list[str], most: int) -> list[str]:
+    """Return the first lines that have at most ``most`` bytes together, and at least one."""
+    sizes = accumulate(len(line.encode()) + 1 for line in lines)
+    return lines[: max(sum(size <= most for size in sizes), 1)]

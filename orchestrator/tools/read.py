@@ -18,6 +18,12 @@ from orchestrator.tools.tool import Rendered, ToolContext
 
 MAX_LINES = 2000
 """Lines of one window."""
+MAX_BYTES = ReadRequest("/").max_bytes
+"""Bytes of one window; where the conversation has no room for so much, fewer are asked for."""
+NARROWED = (
+    "[fewer lines than usual, as little room is left in the conversation and the file has {size} "
+    "bytes: search it with grep, or read just the lines you need]"
+)
 
 
 class ReadArguments(Arguments):
@@ -102,16 +108,19 @@ class ReadTool:
         path = locate(fields.path, context)
         return ReadRequest(path, offset=fields.offset, limit=min(fields.limit, MAX_LINES))
 
-    def render(self, request: Request, outcome: Outcome) -> Rendered:  # noqa: ARG002 - as Tool has it
+    def render(self, request: Request, outcome: Outcome) -> Rendered:
         """Return the lines with a notice of what is missing, or the picture."""
         wrapped = outcome if outcome.error else Outcome({"content": dict(outcome.data)})
-        return render_answer(wrapped, ReadAnswer, lambda answer: _render(answer.content))
+        narrowed = isinstance(request, ReadRequest) and request.max_bytes < MAX_BYTES
+        return render_answer(wrapped, ReadAnswer, lambda a: _render(a.content, narrowed=narrowed))
 
 
-def _render(content: TextAnswer | ImageAnswer | BinaryAnswer | EmptyAnswer) -> Rendered:
+def _render(
+    content: TextAnswer | ImageAnswer | BinaryAnswer | EmptyAnswer, *, narrowed: bool
+) -> Rendered:
     match content:
         case TextAnswer():
-            return _render_text(content)
+            return _render_text(content, narrowed=narrowed)
         case ImageAnswer():
             return _render_image(content)
         case BinaryAnswer():
@@ -122,7 +131,7 @@ def _render(content: TextAnswer | ImageAnswer | BinaryAnswer | EmptyAnswer) -> R
             return Rendered("(the file is empty)", {"type": "empty"})
 
 
-def _render_text(content: TextAnswer) -> Rendered:
+def _render_text(content: TextAnswer, *, narrowed: bool) -> Rendered:
     lines = plain_content(content.text).split("\n")
     for cut in content.cut_lines:
         index = cut.line - content.start
@@ -137,6 +146,8 @@ def _render_text(content: TextAnswer) -> Rendered:
         lines.append(
             f"[lines {content.start}-{last} of {total}; go on with offset={content.next_offset}]"
         )
+        if narrowed:
+            lines.append(NARROWED.format(size=content.total_bytes))
     details = {
         "type": "text",
         "start": content.start,

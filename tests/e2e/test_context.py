@@ -38,7 +38,7 @@ def test_run_is_compacted_between_turns_and_goes_on(world):
 def test_needed_summary_that_fails_ends_the_run_and_says_why(world):
     """Nothing is sent that is too long, and nothing half is kept."""
     model = world.script(
-        {**bash("seq 1 400"), **FULL}, {"text": "never"}, model=SMALL, summaries=[""]
+        {**bash("seq 1 100"), **FULL}, {"text": "never"}, model=SMALL, summaries=[""]
     )
     ran = world.run("run", "count", "-m", model, "--json")
 
@@ -59,3 +59,31 @@ def test_resumed_session_goes_on_behind_its_summary(world):
 
     assert (first.code, again.code) == (0, 0)
     assert again.out.strip() == "and more"
+
+
+def test_results_are_asked_for_as_far_as_there_is_room(world):
+    """Requirement 4.9: a long file and a long output, side by side, fit a small window at once.
+
+    The file is read on from where its window ended; nothing had to be summarised or trimmed.
+    """
+    lines = "\n".join(f"line {n} of a long file" for n in range(4_000))
+    (world.project / "long.txt").write_text(lines)
+    read = {"name": "read", "arguments": {"path": "long.txt"}}
+    command = {"name": "bash", "arguments": {"command": "cat long.txt"}}
+    more = {"name": "read", "arguments": {"path": "long.txt", "offset": 90, "limit": 5}}
+    model = world.script(
+        {"tool_calls": [read, command]},
+        {"tool_calls": [more], "expect": {"last_tool_output_contains": "room for about"}},
+        {"text": "done", "expect": {"last_tool_output_contains": "line 93 of a long"}},
+        model=SMALL,
+    )
+    ran = world.run("run", "look", "-m", model, "--json")
+
+    assert ran.code == 0, ran.err
+    first, second, _ = ran.of("tool_end")
+    told = {end["name"]: end["output"] for end in (first, second)}
+    assert "go on with offset=" in told["read"]
+    assert "little room is left in the conversation" in told["read"]
+    assert "full output" in told["bash"]
+    assert sum(len(text) for text in told.values()) < 4 * 4_500
+    assert ran.of("compaction_start") == ran.of("context_trimmed") == []

@@ -16,6 +16,7 @@ from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.execs import Execs
 from orchestrator.dispatch.judge import Asking, Evaluate, Judge
 from orchestrator.dispatch.output import OutputFilter
+from orchestrator.dispatch.result_room import RoomLeft, unbounded
 from orchestrator.policy.exec_time import JudgeCommand
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.sandbox.driver import Executor
@@ -101,6 +102,7 @@ def open_corridor(
     observe: Callable[[Event], None] | None = None,
     judge_exec: JudgeCommand | None = None,
     unexpected: Literal["report", "end"] = "report",
+    room: RoomLeft = unbounded,
 ) -> Corridor:
     """Put a dispatcher together; everything is allowed where nothing else is said."""
     events: list[Event] = []
@@ -133,5 +135,6 @@ def open_corridor(
             observe=seen,
             unexpected=unexpected,
         ),
+        room=room,
     )
     return Corridor(dispatcher, audit, audit_file, output, events, who)

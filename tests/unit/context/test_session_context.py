@@ -10,6 +10,7 @@ from orchestrator.model.projection import count_pictures
 from orchestrator.schema.event import ErrorRaised
 from orchestrator.schema.head_event import CompactionEnd, CompactionStart, ContextTrimmed
 from orchestrator.schema.message import AssistantMessage, Text, ToolMessage, UserMessage
+from orchestrator.schema.shares import Shares
 from tests.support.contexts import SPEECH, Sums, answer, context_of, result, say, show
 
 
@@ -360,3 +361,13 @@ def test_model_that_sees_no_pictures_was_sent_none(store):
     context.info = lambda: blind
 
     assert not anyio.run(context.lighten, SPEECH)
+
+
+def test_room_for_results_is_what_is_free_or_their_share(store):
+    """Below the trigger of 7,500 of 10,000; older results make room for the share of a fifth."""
+    context = context_of(store, Sums())
+    assert context.room(SPEECH) == 7_498
+    long_talk(store, turns=7)
+
+    assert context.room(SPEECH) == 2_000
+    assert context.room(replace(SPEECH, shares=Shares(conversation=0.3, tool_results=0.5))) == 5_000

@@ -20,6 +20,7 @@ from orchestrator.schema.decision import Decision
 from orchestrator.schema.event import DecisionMade, ToolEnd, ToolStart, ToolUpdate
 from orchestrator.schema.outcome import Outcome
 from orchestrator.schema.request import ExecRequest, ReadRequest, request_digest
+from orchestrator.schema.text_tokens import text_tokens
 from orchestrator.tools.registry import builtin_tools
 from orchestrator.tools.tool import Rendered
 from tests.support.corridor import YES, call, open_corridor, raw_call, verdict
@@ -736,3 +737,28 @@ def test_command_with_a_placeholder_is_refused_and_told(tmp_path):
     assert result.is_error
     assert "stands for a secret" in result.output
     assert "stands for a secret" in corridor.audit_file.read_text()
+
+
+def test_what_is_judged_recorded_and_run_is_narrowed_to_the_room_left(tmp_path):
+    """The calls of a turn share it; the model is told why it sees less, and how to see more."""
+    lines = "\n".join(f"line {n}" for n in range(5_000))
+    box = ScriptedBox({"cat big": Reply(lines)}, files={"/workspace/big": lines})
+    judged = []
+
+    def evaluate(request, tool):
+        judged.append(request)
+        return verdict("allow")(request, tool)
+
+    corridor = open_corridor(tmp_path, box, evaluate=evaluate, room=lambda: 4_000)
+    read, ran = dispatch(corridor, call("read", 1, path="big"), call("bash", 2, command="cat big"))
+
+    assert [request.max_bytes for request in judged if isinstance(request, ReadRequest)] == [3_125]
+    assert [r.max_bytes for r in box.requests if isinstance(r, ReadRequest)] == [3_125]
+    intents = {body["tool"]: body["request"] for body in corridor.bodies("intent")}
+    assert intents["read"]["max_bytes"] == 3_125
+    assert text_tokens(read.output) <= 2_000
+    assert "go on with offset=" in read.output
+    assert "search it with grep" in read.output
+    assert text_tokens(ran.output) <= 2_000
+    assert "room for about 2000 tokens" in ran.output
+    assert ran.output.endswith("line 4999")

@@ -50,6 +50,18 @@ def test_window_names_what_is_shown_and_how_to_go_on() -> None:
     assert rendered.details["next_offset"] == 13
 
 
+def test_window_that_was_narrowed_says_why() -> None:
+    """Less room than usual is left in the conversation; a file that fits all the same says nothing."""
+    data = {"type": "text", "text": "a", "start": 1, "lines": 1, "total_lines": 90}
+    data |= {"total_bytes": 70_000, "next_offset": 2}
+    request = ReadRequest("/workspace/a", max_bytes=3_125)
+
+    shown = ReadTool().render(request, Outcome(data)).output
+    whole = ReadTool().render(request, Outcome(data | {"next_offset": None})).output
+    assert "little room is left in the conversation and the file has 70000 bytes" in shown
+    assert whole == "a"
+
+
 def test_unknown_total_is_no_number() -> None:
     """A file too large to be counted."""
     assert "of ?;" in text("a", total_lines=None, next_offset=2).output
