@@ -33,22 +33,24 @@ async def summarise_branch(
     summariser: Summariser,
     *,
     scrub: Callable[[str], str],
+    focus: str = "",
 ) -> BranchSummary | None:
     """Return what was said since the way to ``target`` was left; None where that is nothing.
 
-    Nothing is written: the conversation moves first, and the summary then stands at its new place.
+    ``focus`` is what the person wants kept above all. Nothing is written: the conversation moves first, and the summary then stands at its new place.
     Raises ContextError or ModelError where there is none.
     """
     left = left_behind(tree, target)
     messages = [seen.message for seen in visible(left)]
     if not messages:
         return None
-    text, usage = await summariser.branch(messages)
+    text, usage = await summariser.branch(messages, focus=focus)
     files = Files().with_calls(messages)
     return BranchSummary(
         {
             "summary": held(scrub(_cut(text))) + files.text(),
             "from": tree.leaf,
+            "focus": focus,
             "files": {"read": list(files.read), "modified": list(files.modified)},
             "usage": encode_usage(usage),
             "model": summariser.client.info.id,

@@ -73,14 +73,14 @@ class Summariser:
 
         return await self._in_room(merged), spent.usage
 
-    async def branch(self, messages: Sequence[Message]) -> tuple[str, Usage]:
+    async def branch(self, messages: Sequence[Message], *, focus: str) -> tuple[str, Usage]:
         """Return what happened on a branch, newest first where not all of it fits."""
         spent = Spent()
 
         async def newest(room: int) -> str:
             # What is left out is the beginning: the end says what was reached.
             piece = _pieces(messages, room, results=False)[-1]
-            instruction = self.render("branch-summary", {})
+            instruction = self.render("branch-summary", {"focus": focus})
             return await self._asked(
                 f"<conversation>\n{piece}\n</conversation>\n\n{instruction}", spent
             )

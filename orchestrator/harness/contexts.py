@@ -28,12 +28,18 @@ def session_context(
 
 
 async def branch_summary(
-    ground: Ground, models: Models, meter: Meter, *, render: Render, target: EntryId | None
+    ground: Ground,
+    models: Models,
+    meter: Meter,
+    *,
+    render: Render,
+    target: EntryId | None,
+    focus: str,
 ) -> BranchSummary | None:
     """Return what happened since the conversation left the way to ``target``; None for nothing."""
     summariser = _summariser(ground, models, meter, render)
     return await summarise_branch(
-        ground.record.store.tree, target, summariser, scrub=ground.output.scrub
+        ground.record.store.tree, target, summariser, scrub=ground.output.scrub, focus=focus
     )
 
 

@@ -106,17 +106,18 @@ class Conversation:
         self._check_rest()
         return await self.session.context.compact(self.session.speech(), focus=focus)
 
-    async def go_to(self, target: EntryId, *, summarise: bool = False) -> str:
+    async def go_to(self, target: EntryId, *, summarise: bool = False, focus: str = "") -> str:
         """Go on from another entry of the tree; return what is to be said anew, if it was said.
 
-        ``summarise`` leaves a word there about the branch that is left. Raises UsageError for an
+        ``summarise`` leaves a word there about the branch that is left, above all about ``focus``.
+        Raises UsageError for an
         entry that is not there, or while the model is at work, and ContextError or ModelError
         where there is no summary: then nothing has moved.
         """
         self._check_rest()
         session = self.session
         place = place_of(target, session.record.store.tree)
-        summary = await self._branch_summary(place.leaf) if summarise else None
+        summary = await self._branch_summary(place.leaf, focus) if summarise else None
         go_to(session.record.store, place)
         if summary is not None:
             session.record.store.append("branch_summary", summary.body)
@@ -124,10 +125,15 @@ class Conversation:
         session.observe(LeafMoved(place.leaf, summarised=summary is not None))
         return place.text
 
-    async def _branch_summary(self, target: EntryId | None) -> BranchSummary | None:
+    async def _branch_summary(self, target: EntryId | None, focus: str) -> BranchSummary | None:
         session = self.session
         return await branch_summary(
-            session.ground, session.models, session.meter, render=session.render, target=target
+            session.ground,
+            session.models,
+            session.meter,
+            render=session.render,
+            target=target,
+            focus=focus,
         )
 
     def _check_rest(self) -> None:

@@ -9,13 +9,14 @@ from orchestrator.context.summarising import Summariser
 from tests.support.contexts import Sums, answer, render, result, say
 
 
-def summarise(store, target, sums):
+def summarise(store, target, sums, focus=""):
     work = partial(
         summarise_branch,
         store.tree,
         target,
         Summariser(sums, render),
         scrub=lambda text: text.replace("SECRET", "[key]"),
+        focus=focus,
     )
     return anyio.run(work)
 
@@ -36,6 +37,15 @@ def test_only_what_the_other_way_has_not_is_summarised(store):
     assert made.body["summary"].startswith("it failed, [key]")
     assert "<modified-files>\na.py" in made.body["summary"]
     assert made.body["from"] == last
+
+
+def test_what_the_person_wants_kept_is_asked_for_and_stored(store):
+    say(store, "the wrong way")
+    sums = Sums()
+    made = summarise(store, None, sums, focus="the failing test")
+
+    assert "branch-summary {'focus': 'the failing test'}" in sums.text()
+    assert made.body["focus"] == "the failing test"
 
 
 def test_leaving_nothing_needs_no_summary(store):

@@ -117,7 +117,7 @@ def test_model_that_takes_nothing_is_not_asked_for_ever():
 def test_branch_too_long_for_the_model_is_cut_further_from_its_beginning():
     sums = Small(takes=20_000)
     messages = said(*("old " * 4_000 for _ in range(60)), "newest")
-    anyio.run(Summariser(sums, render).branch, messages)
+    anyio.run(partial(Summariser(sums, render).branch, messages, focus=""))
 
     assert "newest" in sums.text()
 
@@ -125,7 +125,7 @@ def test_branch_too_long_for_the_model_is_cut_further_from_its_beginning():
 def test_branch_is_summarised_from_its_end_without_results():
     sums = Sums("went wrong", window=4_000)
     messages = said("old " * 2_000, "newest")
-    text, _ = anyio.run(Summariser(sums, render).branch, messages)
+    text, _ = anyio.run(partial(Summariser(sums, render).branch, messages, focus=""))
 
     assert text == "went wrong"
     assert "newest" in sums.text()

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from orchestrator.config.settings import Settings
-from orchestrator.harness.conversation import open_conversation
+from orchestrator.harness.conversation import Conversation, open_conversation
 from orchestrator.schema.event import ErrorRaised, SessionEnd, SessionStart, ToolEnd, ToolStart
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("engine")]
@@ -89,6 +89,34 @@ def test_model_that_fails_is_told_and_may_be_asked_again(options, paths, front):
     assert said[1].result.answer == "now"
     assert front.of(ErrorRaised)[0].where == "ModelError"
     assert end.exit_code == 0
+
+
+def test_branch_that_is_left_is_summarised_as_the_person_wants(options, paths, front):
+    """The shipped text asks for it, and the summary is told at the place that is gone to."""
+    instructions, last = [], []
+
+    async def about(conversation):
+        session = conversation.session
+
+        def render(name, arguments):
+            instructions.append(session.render(name, arguments))
+            return instructions[-1]
+
+        await conversation.say("first")
+        tree = session.record.store.tree
+        here = tree.leaf
+        await conversation.say("a wrong way")
+        here_again = Conversation(replace(session, render=render))
+        await here_again.go_to(here, summarise=True, focus="the failing test")
+        last.append(tree.path()[-1])
+
+    turns = ({"text": "one"}, {"text": "two"})
+    told = options(*turns, prompt=None, top={"summaries": ["it failed"]})
+    talk(told, paths, front, about=about)
+
+    assert "The user asks for this above all: the failing test" in instructions[0]
+    assert last[0].type == "branch_summary"
+    assert (last[0].body["summary"], last[0].body["focus"]) == ("it failed", "the failing test")
 
 
 def test_what_a_bug_interrupts_still_ends_in_order(options, paths, front):
