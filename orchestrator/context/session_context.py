@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import anyio
+
 from orchestrator.context.cutting import Cut, find_cut
 from orchestrator.context.dialogue import Files
 from orchestrator.context.marks import held
@@ -39,6 +41,7 @@ Reason = Literal["threshold", "overflow", "manual"]
 
 SLACK = 10
 """A tenth of the window is freed at once, so that the next turns need no further change."""
+STOPPED = "stopped; nothing is changed"
 SHRINK = 4
 """A quarter of what a provider refused is freed at least, where it can be."""
 
@@ -205,6 +208,9 @@ class SessionContext:
                 raise ContextError(
                     "the conversation went on while it was summarised; nothing is changed"
                 )
+        except anyio.get_cancelled_exc_class():
+            self.observe(CompactionEnd(reason, before, before, STOPPED))
+            raise
         except GloveboxError as error:
             self.observe(CompactionEnd(reason, before, before, self.scrub(error.message)))
             if isinstance(error, ModelError):

@@ -27,6 +27,11 @@ ANSWER_SHARE = 4
 HALVINGS = 6
 """How often pieces are halved for a model that takes less than it is said to."""
 
+AGAIN = (
+    "The last answer to this could not be used ({why}). Answer with the summary alone: text, whole, "
+    "and no longer than it must be."
+)
+
 Render = Callable[[str, Mapping[str, Any]], str]
 """Gives an instruction's text by name: ``compact-summary`` or ``branch-summary``."""
 
@@ -105,6 +110,13 @@ class Summariser:
         return await summarise(room)
 
     async def _asked(self, text: str, spent: Spent) -> str:
+        """Return a whole summary; one that is none is asked for once more."""
+        try:
+            return await self._answered(text, spent)
+        except ContextError as error:
+            return await self._answered(f"{text}\n\n{AGAIN.format(why=error.message)}", spent)
+
+    async def _answered(self, text: str, spent: Spent) -> str:
         prompt = Prompt(
             SYSTEM, (UserMessage((Text(text),)),), purpose="summary", cache_key=self.cache_key
         )

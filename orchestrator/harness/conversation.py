@@ -6,9 +6,10 @@ session is then opened again, and its model is told so.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import anyio
 
@@ -19,6 +20,7 @@ from orchestrator.context.session_context import Compacted
 from orchestrator.errors import (
     AuditError,
     BoxError,
+    ContextError,
     EngineError,
     GloveboxError,
     SessionError,
@@ -36,6 +38,8 @@ from orchestrator.loop.agent_loop import RunResult
 from orchestrator.schema.head_event import LeafMoved
 from orchestrator.schema.ids import EntryId
 from orchestrator.schema.message import Image, Usage
+
+Made = TypeVar("Made")
 
 FATAL = (BoxError, EngineError, AuditError, SessionError)
 """Without box, engine, chain or session file there is nothing to go on with."""
@@ -84,7 +88,7 @@ class Conversation:
         return await self._work()
 
     def abort(self) -> bool:
-        """Stop the model and what it started; False where it was not at work."""
+        """Stop the model and what it started, a summary too; False where nothing was at work."""
         if self._scope is None:
             return False
         self._scope.cancel()
@@ -101,10 +105,12 @@ class Conversation:
     async def compact(self, focus: str = "") -> Compacted | None:
         """Summarise what was said before the newest; None where there is nothing to summarise.
 
-        Raises ContextError where there is no whole summary, UsageError while the model is at work.
+        Raises ContextError where there is no whole summary or it was aborted, UsageError while the
+        model is at work.
         """
-        self._check_rest()
-        return await self.session.context.compact(self.session.speech(), focus=focus)
+        return await self._at_rest(
+            lambda: self.session.context.compact(self.session.speech(), focus=focus)
+        )
 
     async def go_to(self, target: EntryId, *, summarise: bool = False, focus: str = "") -> str:
         """Go on from another entry of the tree; return what is to be said anew, if it was said.
@@ -114,10 +120,13 @@ class Conversation:
         entry that is not there, or while the model is at work, and ContextError or ModelError
         where there is no summary: then nothing has moved.
         """
-        self._check_rest()
         session = self.session
+
+        async def summarised() -> BranchSummary | None:
+            return await self._branch_summary(place.leaf, focus) if summarise else None
+
         place = place_of(target, session.record.store.tree)
-        summary = await self._branch_summary(place.leaf, focus) if summarise else None
+        summary = await self._at_rest(summarised)
         go_to(session.record.store, place)
         if summary is not None:
             session.record.store.append("branch_summary", summary.body)
@@ -136,9 +145,16 @@ class Conversation:
             focus=focus,
         )
 
-    def _check_rest(self) -> None:
+    async def _at_rest(self, work: Callable[[], Awaitable[Made]]) -> Made:
+        """Do what the model must not be at work for; aborted, it has changed nothing."""
         if self._scope is not None:
             raise UsageError("the model is at work", hint="stop it first, with Esc")
+        try:
+            with anyio.CancelScope() as self._scope:
+                return await work()
+        finally:
+            self._scope = None
+        raise ContextError("the summary was stopped; nothing is changed")
 
     async def _work(self) -> Reply:
         if self._scope is not None:

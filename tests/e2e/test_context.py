@@ -38,7 +38,7 @@ def test_run_is_compacted_between_turns_and_goes_on(world):
 def test_needed_summary_that_fails_ends_the_run_and_says_why(world):
     """Nothing is sent that is too long, and nothing half is kept."""
     model = world.script(
-        {**bash("seq 1 100"), **FULL}, {"text": "never"}, model=SMALL, summaries=[""]
+        {**bash("seq 1 100"), **FULL}, {"text": "never"}, model=SMALL, summaries=["", ""]
     )
     ran = world.run("run", "count", "-m", model, "--json")
 

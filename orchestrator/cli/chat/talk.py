@@ -71,8 +71,8 @@ class Talk:
 
     @property
     def is_busy(self) -> bool:
-        """Say whether the model is at work, or about to be."""
-        return not self._settled.is_set()
+        """Say whether the model is at work, or about to be; a summary is work too."""
+        return not self._settled.is_set() or self.conversation.is_busy
 
     async def say(self, text: str, *, later: bool = False) -> None:
         """Have the model told something; pictures it names come along.

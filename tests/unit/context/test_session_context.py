@@ -7,9 +7,17 @@ import pytest
 
 from orchestrator.errors import ContextError, ModelError
 from orchestrator.model.projection import count_pictures
+from orchestrator.schema.codec import encode_message
 from orchestrator.schema.event import ErrorRaised
 from orchestrator.schema.head_event import CompactionEnd, CompactionStart, ContextTrimmed
-from orchestrator.schema.message import AssistantMessage, Text, ToolMessage, UserMessage
+from orchestrator.schema.message import (
+    AssistantMessage,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
 from orchestrator.schema.shares import Shares
 from tests.support.contexts import SPEECH, Sums, answer, context_of, result, say, show
 
@@ -187,9 +195,61 @@ def test_half_a_summary_is_never_stored(store, stop):
     long_talk(store)
     half = AssistantMessage((Text("half"),), stop)
     with pytest.raises(ContextError, match="expected a whole summary"):
-        request(context_of(store, Sums(half)))
+        request(context_of(store, Sums(half, half)))
 
     assert bodies(store, "compaction") == []
+
+
+def test_compaction_that_is_broken_off_changes_nothing(store):
+    """Whoever watches is told its end, and the next request compacts."""
+    events, sums = [], Sums()
+    long_talk(store)
+    before = store.path.read_bytes()
+
+    class Waiting(Sums):
+        async def complete(self, prompt, *, on_delta):  # noqa: ARG002 - the Protocol's form
+            self.scope.cancel()
+            await anyio.sleep_forever()
+
+    async def broken_off():
+        waiting = Waiting()
+        with anyio.CancelScope() as waiting.scope:
+            await context_of(store, waiting, events=events).request(SPEECH)
+
+    anyio.run(broken_off)
+
+    assert store.path.read_bytes() == before
+    assert [type(event) for event in events] == [CompactionStart, CompactionEnd]
+    assert "stopped" in events[-1].problem
+    assert texts(request(context_of(store, sums)))[-1] == "a a11"
+
+
+def test_conversation_of_one_long_message_is_summarised_whole(store):
+    """There is nothing older, and the message alone does not fit."""
+    say(store, "y" * 60_000)
+    sums = Sums("what was asked")
+    prompt = request(context_of(store, sums))
+
+    assert [m.content[0].text.count("what was asked") for m in prompt.messages] == [1]
+    assert bodies(store, "compaction")[-1]["first_kept"] is None
+
+
+def test_thoughts_are_kept_with_their_calls_and_left_out_of_summaries(store):
+    """A provider that signs thoughts refuses the kept calls without them."""
+    sums = Sums()
+    long_talk(store)
+    thought = Thinking("secret plan", "x", "signature")
+    call = ToolCall("c1", "read", "{}", {})
+    for text in ("old", "new"):
+        message = AssistantMessage((thought, Text(text), replace(call, id=text)), "tool_use")
+        store.append("message", encode_message(message))
+        result(store, text, "o" * 6_000)
+    prompt = request(context_of(store, sums, keep=1_000))
+
+    kept = [m for m in prompt.messages if isinstance(m, AssistantMessage)]
+    assert [m.content[0] for m in kept] == [thought]
+    assert "secret plan" not in sums.text()
+    assert "[assistant]: old" in sums.text()
 
 
 def test_files_are_carried_from_summary_to_summary(store):

@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.context.summarising import Summariser
 from orchestrator.errors import ContextError, ModelError
-from orchestrator.schema.message import AssistantMessage, Text, ToolCall, UserMessage
+from orchestrator.schema.message import AssistantMessage, Text, ToolCall, Usage, UserMessage
 from orchestrator.schema.text_tokens import text_tokens
 from tests.support.contexts import Sums, render
 
@@ -46,9 +46,23 @@ def test_request_holds_conversation_previous_summary_and_instruction():
     ],
 )
 def test_what_is_no_whole_summary_is_refused(answer, why):
-    """Half a one would be taken for the whole."""
+    """Half a one would be taken for the whole; it is asked for once more, and then no more."""
+    sums = Sums(answer, answer, "whole")
     with pytest.raises(ContextError, match=why):
-        compact(Sums(answer), said("hello"))
+        compact(sums, said("hello"))
+
+    assert len(sums.asked) == 2
+
+
+def test_summary_that_is_whole_the_second_time_is_taken():
+    """The model is told what was wrong, and both answers are paid for."""
+    half = AssistantMessage((Text("half"),), "max_tokens", Usage(input=10, output=5))
+    sums = Sums(half, "whole")
+    text, usage = compact(sums, said("hello"))
+
+    assert (text, usage.total) == ("whole", 30)
+    assert sums.text(1).startswith(sums.text(0))
+    assert "ended with max_tokens" in sums.text(1)
 
 
 def test_what_is_too_long_is_summarised_piece_by_piece():

@@ -7,8 +7,10 @@ import anyio
 import pytest
 
 from orchestrator.config.settings import Settings
+from orchestrator.errors import ContextError
 from orchestrator.harness.conversation import Conversation, open_conversation
 from orchestrator.schema.event import ErrorRaised, SessionEnd, SessionStart, ToolEnd, ToolStart
+from orchestrator.schema.head_event import CompactionEnd, CompactionStart
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("engine")]
 
@@ -117,6 +119,35 @@ def test_branch_that_is_left_is_summarised_as_the_person_wants(options, paths, f
     assert "The user asks for this above all: the failing test" in instructions[0]
     assert last[0].type == "branch_summary"
     assert (last[0].body["summary"], last[0].body["focus"]) == ("it failed", "the failing test")
+
+
+def test_summary_that_the_person_asked_for_can_be_stopped(options, paths, front):
+    """Esc during /compact: nothing is changed, and the conversation goes on."""
+    said, left = [], []
+
+    async def about(conversation):
+        for number in range(4):
+            await conversation.say(f"{number} " + "word " * 1_000)
+        front.watch = lambda event: isinstance(event, CompactionStart) and conversation.abort()
+        with pytest.raises(ContextError, match="was stopped; nothing is changed"):
+            await conversation.compact("the tests")
+        left.append(conversation.abort())
+        said.append(await conversation.say("go on"))
+        front.watch = lambda _: None
+        said.append(await conversation.compact("the tests"))
+
+    turns = [{"text": f"answer {number}"} for number in range(5)]
+    model = {"name": "small", "context_window": 12_000}
+    top = {"summaries": ["lost", "kept"], "model": model, "pace_s": 0.01}
+    end = talk(options(*turns, prompt=None, top=top), paths, front, about=about)
+
+    assert left == [False]
+    assert (said[0].result.answer, said[1].summary) == ("answer 4", "kept")
+    assert [event.problem for event in front.of(CompactionEnd)] == [
+        "stopped; nothing is changed",
+        "",
+    ]
+    assert end.exit_code == 0
 
 
 def test_what_a_bug_interrupts_still_ends_in_order(options, paths, front):
