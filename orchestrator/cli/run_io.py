@@ -20,6 +20,8 @@ from orchestrator.schema.event import (
 from orchestrator.schema.event_base import Event
 
 TTY = Path("/dev/tty")
+PLAIN = frozenset({"dumb", ""})
+"""Values of TERM of terminals that take no escape sequence."""
 STDIN = 0
 """Names the terminal: the one that ``TTY`` opens is always called the same."""
 
@@ -67,9 +69,10 @@ def open_io(*, quiet: bool, json_events: bool, bell: bool = True) -> RunIo:
 def open_tty() -> TtyTerminal | None:
     """Return this process's own terminal; None where it has none."""
     try:
-        return TtyTerminal(os.open(TTY, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
+        fd = os.open(TTY, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError:
         return None
+    return TtyTerminal(fd, marks_pastes=os.environ.get("TERM", "dumb") not in PLAIN)
 
 
 def _to_stdout(text: str) -> None:

@@ -15,15 +15,21 @@ from collections.abc import Iterator
 
 import anyio
 
+from orchestrator.schema.pasting import MARK_NO_PASTES, MARK_PASTES, is_pasted
+
 CTRL_C, CTRL_D, ESCAPE, BACKSPACE, DELETE = "\x03", "\x04", "\x1b", "\x08", "\x7f"
+PASTED = "what is pasted is no answer; type it: "
+SILENCE_S = 0.3
+"""Seconds without a byte after which a paste is over."""
 
 
 class TtyTerminal:
     """A terminal behind a file descriptor open for reading and writing."""
 
-    def __init__(self, fd: int) -> None:
-        """Use ``fd``, which must be a terminal."""
+    def __init__(self, fd: int, *, marks_pastes: bool = False) -> None:
+        """Use ``fd``, which must be a terminal; ``marks_pastes`` where it can be told to do so."""
         self._fd = fd
+        self._marks_pastes = marks_pastes
 
     def size(self) -> tuple[int, int]:
         """Return columns and lines."""
@@ -46,7 +52,10 @@ class TtyTerminal:
             termios.tcflush(self._fd, termios.TCIFLUSH)
 
     async def read_line(self) -> str | None:
-        """Return the next line; None for Ctrl-C, Esc, or the end of input."""
+        """Return the next line that is typed; None for Ctrl-C, Esc, or the end of input.
+
+        What is pasted, and what was begun before it, is dropped, and that is said.
+        """
         try:
             with self._keys():
                 return await self._edit_line()
@@ -60,7 +69,13 @@ class TtyTerminal:
             data = os.read(self._fd, 1024)
             if not data:
                 return None
-            for key in data.decode("utf-8", "replace"):
+            text = data.decode("utf-8", "replace")
+            if is_pasted(text):
+                await self._drop_paste()
+                self.write(f"\n{PASTED}")
+                line = ""
+                continue
+            for key in text:
                 if key in {CTRL_C, ESCAPE} or (key == CTRL_D and not line):
                     self.write("\n")
                     return None
@@ -75,6 +90,14 @@ class TtyTerminal:
                     line += key
                     self.write(key)
 
+    async def _drop_paste(self) -> None:
+        """Drop what comes until nothing does for a moment; its end mark may be a part of it."""
+        while True:
+            with anyio.move_on_after(SILENCE_S) as silence:
+                await anyio.wait_readable(self._fd)
+            if silence.cancelled_caught or not os.read(self._fd, 65_536):
+                return
+
     @contextlib.contextmanager
     def _keys(self) -> Iterator[None]:
         """Read keys without line editing or signals, so that Ctrl-C is an answer here."""
@@ -84,6 +107,10 @@ class TtyTerminal:
             mode = termios.tcgetattr(self._fd)
             mode[1] = before[1]
             termios.tcsetattr(self._fd, termios.TCSANOW, mode)
+            if self._marks_pastes:
+                self.write(MARK_PASTES)
             yield
         finally:
+            if self._marks_pastes:
+                self.write(MARK_NO_PASTES)
             termios.tcsetattr(self._fd, termios.TCSANOW, before)

@@ -72,7 +72,7 @@ class ChatSeat:
             Fittings(
                 history=root / "state" / "chat" / "said.jsonl",
                 commands=COMMANDS,
-                terminal=TtyTerminal(theirs),
+                terminal=TtyTerminal(theirs, marks_pastes=True),
                 colour=colour,
                 source=self._in,
                 out=self._out,

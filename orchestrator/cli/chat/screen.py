@@ -20,7 +20,6 @@ from prompt_toolkit.data_structures import Size
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
-from prompt_toolkit.input import create_input
 from prompt_toolkit.key_binding import KeyBindingsBase
 from prompt_toolkit.layout import (
     BufferControl,
@@ -44,6 +43,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
 from orchestrator.cli.chat.frames import FrameOutput
+from orchestrator.cli.chat.keyboard import Keyboard
 from orchestrator.cli.chat.picker import HINT, Picker
 from orchestrator.cli.chat.resizing import ResizedApplication, wraps_again
 from orchestrator.cli.chat.view import PROMPT
@@ -57,6 +57,10 @@ LIVE_SHARE = 2
 """The growing line takes one row of this many at most."""
 ESCAPE_WAIT_S = 0.1
 """Seconds after which Esc is the key and not the beginning of another."""
+SILENCE_S = 0.5
+"""Seconds without a key after which a person is not in the middle of typing."""
+PASTE_WAIT_S = 10.0
+"""Seconds that a paste is waited for which does not end."""
 MARK = "\ufffd"
 FRAME_S = 0.02
 """Seconds between two frames."""
@@ -125,13 +129,14 @@ class Screen:
         self._choice: Choice | None = None
         self._waiting: list[str] = []
         self._growing: tuple[str, str] = ("", "")
+        self._keyboard = Keyboard(source)
         self._output = FrameOutput(out, term=os.environ.get("TERM"))
         self.app = ResizedApplication(
             layout=Layout(self._layout(), focused_element=self.buffer),
             key_bindings=keys,
             style=STYLE,
             output=self._output,
-            input=create_input(source),
+            input=self._keyboard,
             color_depth=None if colour else ColorDepth.DEPTH_1_BIT,
             erase_when_done=True,
             min_redraw_interval=FRAME_S,
@@ -200,14 +205,27 @@ class Screen:
 
     @asynccontextmanager
     async def aside(self) -> AsyncIterator[None]:
-        """Leave the terminal to somebody else until the end of the block."""
+        """Leave the terminal to somebody else until the end of the block.
+
+        Not in the middle of a word or of a paste: what was meant for the input line goes there,
+        and cannot become an answer to a question that has just come up.
+        """
         if not self.app.is_running:
             yield
             return
+        await self._silence()
         async with in_terminal():
             # What happened before a question stands before it.
             self._write_waiting()
             yield
+
+    async def _silence(self) -> None:
+        keyboard = self._keyboard
+        while True:
+            most = PASTE_WAIT_S if keyboard.is_pasting else SILENCE_S
+            if keyboard.silent_s >= most:
+                return
+            await anyio.sleep(min(most - keyboard.silent_s, SILENCE_S))
 
     def _begin_frame(self) -> None:
         self._output.hold()

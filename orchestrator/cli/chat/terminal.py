@@ -20,6 +20,7 @@ from orchestrator.cli.chat.keys import bindings
 from orchestrator.cli.chat.screen import Screen
 from orchestrator.cli.chat.surface import Attended, Said
 from orchestrator.cli.chat.view import DIM, View
+from orchestrator.cli.run_io import PLAIN
 from orchestrator.confirmation.channels import Channel
 from orchestrator.confirmation.terminal import Terminal, TerminalConfirmer
 from orchestrator.schema.event import Observer
@@ -225,11 +226,7 @@ def _short(count: int) -> str:
 
 def terminal_fits(environ: Mapping[str, str]) -> bool:
     """Say whether this process has a terminal that an input line can be drawn on."""
-    return (
-        sys.stdin.isatty()
-        and sys.stdout.isatty()
-        and environ.get("TERM", "dumb") not in {"dumb", ""}
-    )
+    return sys.stdin.isatty() and sys.stdout.isatty() and environ.get("TERM", "dumb") not in PLAIN
 
 
 def wants_colour() -> bool:

@@ -32,6 +32,9 @@ PROMPT = "» "
 """Stands before what the person says."""
 DIFF_LINES = 40
 """Lines of an edit's diff that are shown; `/diff` shows all."""
+SAID_LINES = 30
+SAID_CHARACTERS = 2000
+"""Of what a person said, and of one line of it, that are shown again: a paste may be long."""
 SHORT = 200
 """Characters of something that waits to be said."""
 COLOURS = {"+": "32", "-": "31", "@": "36"}
@@ -111,10 +114,14 @@ class View:
         self._sheet.put(f"\x1b[{code}m{safe}\x1b[0m\n" if self._colour and code else f"{safe}\n")
 
     def said(self, text: str) -> None:
-        """Have what the person said stay, each of its lines marked as theirs."""
+        """Have what the person said stay, each of its lines marked as theirs; a long one folded."""
         self._sheet.put("\n")
-        for number, line in enumerate(text.split("\n")):
-            self.line(f"{'  ' if number else PROMPT}{line}", BOLD)
+        lines = text.split("\n")
+        for number, line in enumerate(lines[:SAID_LINES]):
+            cut = line if len(line) <= SAID_CHARACTERS else f"{line[:SAID_CHARACTERS]}…"
+            self.line(f"{'  ' if number else PROMPT}{cut}", BOLD)
+        if len(lines) > SAID_LINES:
+            self.line(f"  … {len(lines) - SAID_LINES} more lines, all of them said", DIM)
 
     def diff(self, lines: Iterable[str]) -> None:
         """Have a whole diff stay; raw lines."""

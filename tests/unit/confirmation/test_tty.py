@@ -54,6 +54,44 @@ def test_keys_become_a_line_or_none(pty, keys, line):
     assert read_line(pty, keys) == line
 
 
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        b"\x1b[200~y\r\x1b[201~",
+        b"\x1b[200~some\ntext\x1b[201~y\r",
+        b"some\ny\n",
+        b"y\ry\r",
+        b"rest of a paste\x1b[201~\r",
+    ],
+)
+def test_what_is_pasted_is_no_answer(pty, pasted):
+    """Marked or not, with an end mark in it or not; what is typed after it is one."""
+    master, slave = pty
+    terminal = TtyTerminal(slave, marks_pastes=True)
+    shown = b""
+
+    def type_keys():
+        nonlocal shown
+        shown += os.read(master, 100)
+        os.write(master, b"y")
+        time.sleep(0.1)
+        os.write(master, pasted)
+        while b"type it" not in shown:
+            shown += os.read(master, 1000)
+        os.write(master, b"no\r")
+
+    threading.Thread(target=type_keys, daemon=True).start()
+
+    async def run():
+        with anyio.fail_after(10):
+            return await terminal.read_line()
+
+    assert anyio.run(run) == "no"
+    assert shown.startswith(b"\x1b[?2004h")
+    while b"\x1b[?2004l" not in shown:
+        shown += os.read(master, 1000)
+
+
 def test_the_terminal_is_as_before_afterwards(pty):
     """Line editing and signals come back."""
     before = termios.tcgetattr(pty[1])

@@ -1,7 +1,9 @@
 """A chat's surface on a pseudo-terminal, played by keys and read off the screen."""
 
 import json
+import os
 import stat
+from contextlib import suppress
 
 import anyio
 import pytest
@@ -130,6 +132,69 @@ def test_question_takes_the_terminal_and_gives_it_back(sit):
     assert lines.index("meanwhile") > next(
         i for i, line in enumerate(lines) if "(default): y" in line
     )
+
+
+def test_question_waits_until_nobody_types(sit):
+    """Keys meant for the input line go there, and answer nothing; nor does a paste."""
+
+    async def scene(seat):
+        answers = []
+
+        async def ask():
+            answers.append(await seat.surface.person().ask(question("git push"), timeout_s=20))
+
+        seat.type("\x1b[200~a paste that")
+        await seat.look(0.2)
+        async with anyio.create_task_group() as group:
+            group.start_soon(ask)
+            await seat.look(0.7)
+            assert "glovebox asks" not in seat.text()
+            seat.type("\ny\n\x1b[201~")
+            for _ in range(4):
+                await seat.look(0.2)
+                seat.type("y")
+            await seat.until("yyyy")
+            assert "glovebox asks" not in seat.text()
+            await seat.until("(default):")
+            seat.type("\x1b[200~y\r\x1b[201~")
+            await seat.until("what is pasted is no answer")
+            seat.type("n\r")
+        seat.type("\r")
+        assert await seat.said() == Said("a paste that\ny\nyyyy")
+        assert not answers[0].yes
+
+    assert strange(sit(scene, size=(90, 40)).written) == []
+
+
+def test_paste_with_its_own_end_mark_says_nothing(sit):
+    """It lies in the input line until Enter is pressed."""
+
+    async def scene(seat):
+        seat.type("\x1b[200~one\x1b[201~\r/quit\r\x04\x1b[201~")
+        await seat.until("/quit")
+        seat.type("\r")
+        assert (await seat.said()).text.startswith("one\n/quit\n")
+
+    sit(scene)
+
+
+def test_long_paste_is_taken_whole_and_shown_in_short(sit):
+    text = "".join(f"line {number} of a long text\n" for number in range(8000)).rstrip()
+
+    async def scene(seat):
+        data = f"\x1b[200~{text}\x1b[201~".encode()
+        await seat.look()
+        while data:
+            # As much as the terminal takes at once.
+            with suppress(BlockingIOError):
+                data = data[os.write(seat.ours, data) :]
+            await seat.look(0.001)
+        await seat.until("line 7999")
+        seat.type("\r")
+        assert await seat.said() == Said(text)
+        await seat.until("… 7970 more lines")
+
+    sit(scene)
 
 
 def test_thought_is_folded_until_a_key_shows_it(sit):
