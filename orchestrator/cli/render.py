@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from orchestrator.cli.head_lines import head_lines
 from orchestrator.confirmation.question_text import FRAME
 from orchestrator.harness.options import NO_MODEL
 from orchestrator.model.projection import valid
@@ -89,7 +90,6 @@ class Progress:
             case SessionStart():
                 self._begin(event)
             case ToolStart():
-                self._break()
                 self._line("bold", f"● {event.name} {_arguments_line(event)}")
             case DecisionMade() if event.effect != "allow":
                 answered = f", answered by {event.answered_by}" if event.answered_by else ""
@@ -104,6 +104,9 @@ class Progress:
                     self._line("red", f"  {event.hint}")
             case _ if line := _warning_line(event):
                 self._line("yellow", line)
+            case _:
+                for line in head_lines(event):
+                    self._line("yellow", line)
 
     def settle(self) -> None:
         """End the line that is being said: nothing of it comes any more."""
@@ -134,6 +137,8 @@ class Progress:
             self._line("dim", f"{GUTTER}… {len(lines) - SHOWN_LINES} more lines")
 
     def _line(self, style: str, text: str) -> None:
+        """Write one line of its own, also amid what is being said."""
+        self._break()
         codes = {"dim": "2", "bold": "1", "yellow": "33", "red": "31"}
         safe = _safe(text)
         self._write(f"\x1b[{codes[style]}m{safe}\x1b[0m\n" if self._colour else f"{safe}\n")

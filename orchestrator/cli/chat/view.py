@@ -17,15 +17,7 @@ from orchestrator.schema.event import (
     TurnStart,
 )
 from orchestrator.schema.event_base import Event
-from orchestrator.schema.head_event import (
-    BudgetWarning,
-    CompactionEnd,
-    CompactionStart,
-    ContextTrimmed,
-    ModelChange,
-    QueueChange,
-    SkillChange,
-)
+from orchestrator.schema.head_event import QueueChange
 from orchestrator.schema.terminal_text import escape_terminal, wrap_cells
 
 PROMPT = "» "
@@ -99,8 +91,8 @@ class View:
         self._progress(event)
         if isinstance(event, ToolEnd):
             self._diff(event)
-        for line in head_lines(event):
-            self.line(line, YELLOW)
+        if isinstance(event, QueueChange):
+            self._queue(event)
 
     def settle(self) -> None:
         """Have what was being said stay as it is: nothing of it comes any more."""
@@ -161,6 +153,12 @@ class View:
         else:
             self.line(f"thought · {words} words · Ctrl-T shows them", DIM)
 
+    def _queue(self, event: QueueChange) -> None:
+        for text in event.steering:
+            self.line(f"  waits for the next step: {text[:SHORT]}", YELLOW)
+        for text in event.follow_up:
+            self.line(f"  waits for the end: {text[:SHORT]}", YELLOW)
+
     def _diff(self, event: ToolEnd) -> None:
         diff = event.details.get("diff")
         if event.is_error or not isinstance(diff, str):
@@ -178,34 +176,6 @@ class View:
         for line in text.strip().split("\n"):
             for piece in wrap_cells(_safe(line.expandtabs(4)), width):
                 yield GUTTER + piece
-
-
-def head_lines(event: Event) -> Iterator[str]:
-    """Yield what a person should know of the head's own doings; raw texts."""
-    match event:
-        case CompactionStart():
-            yield f"  summarising the conversation ({event.reason}, {event.tokens} tokens)"
-        case CompactionEnd(problem=""):
-            yield f"  summarised: {event.tokens_before} → {event.tokens_after} tokens"
-        case CompactionEnd():
-            yield f"  not summarised: {event.problem}"
-        case ContextTrimmed():
-            yield f"  left out of the request: {event.count} {event.part} ({event.tokens} tokens)"
-        case ModelChange(reason="fallback"):
-            yield f"  model {event.model} takes over"
-        case SkillChange(skill=None):
-            yield f"  no skill any more (by {event.by})"
-        case SkillChange():
-            yield f"  skill {event.skill} (by {event.by})"
-        case BudgetWarning():
-            yield f"  {event.share:.0%} of {event.kind} used: {event.used:g} of {event.value:g}"
-        case QueueChange():
-            for text in event.steering:
-                yield f"  waits for the next step: {text[:SHORT]}"
-            for text in event.follow_up:
-                yield f"  waits for the end: {text[:SHORT]}"
-        case _:
-            pass
 
 
 def _safe(text: str) -> str:

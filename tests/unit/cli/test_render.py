@@ -27,6 +27,14 @@ from orchestrator.schema.event import (
     TurnStart,
     UnexpectedExec,
 )
+from orchestrator.schema.head_event import (
+    BudgetWarning,
+    CompactionEnd,
+    CompactionStart,
+    ContextTrimmed,
+    ModelChange,
+    SkillChange,
+)
 
 EVIL = "\x1b[2J\x1b]0;t\x07\r\x08\x9b31m\u202e\u200b\x00"
 """Clears the screen, names the window, goes back, colours by C1, reorders, hides, ends."""
@@ -64,6 +72,12 @@ def everywhere(text):
         LimitReached(text, 1.0),
         ErrorRaised(text, text, text),
         SessionEnd("done", 0, 1, {}, None, text),
+        CompactionStart(text, 1),
+        CompactionEnd("manual", 1, 1, text),
+        ContextTrimmed(text, 1, 1),
+        ModelChange(text, text, "fallback"),
+        SkillChange(text, text),
+        BudgetWarning(text, 0.5, 1.0, 2.0),
     )
 
 
@@ -199,6 +213,31 @@ def test_refusals_retries_limits_and_errors_are_told():
         "model: it broke",
         "  mend it",
         "model: again",
+    ]
+
+
+def test_budget_compaction_and_another_model_are_told_on_lines_of_their_own():
+    """Also amid what the model is saying."""
+    text = shown(
+        MessageDelta("text", "one"),
+        BudgetWarning("cost", 0.8, 0.4, 0.5),
+        MessageDelta("text", "two"),
+        ErrorRaised("model", "it broke"),
+        CompactionStart("threshold", 9000),
+        CompactionEnd("threshold", 9000, 700),
+        ContextTrimmed("tool_results", 3, 500),
+        ModelChange("m/two", None, "fallback"),
+    )
+
+    assert text.splitlines() == [
+        "one",
+        "  80% of money used: $0.4000 of $0.5000",
+        "two",
+        "model: it broke",
+        "  summarising the conversation (threshold, 9000 tokens)",
+        "  summarised: 9000 → 700 tokens",
+        "  left out of the request: 3 tool_results (500 tokens)",
+        "  model m/two takes over",
     ]
 
 

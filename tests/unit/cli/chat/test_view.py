@@ -2,16 +2,11 @@
 
 import pytest
 
-from orchestrator.cli.chat.view import DIFF_LINES, View, head_lines
+from orchestrator.cli.chat.view import DIFF_LINES, View
 from orchestrator.schema.event import MessageDelta, SnapshotTaken, ToolEnd, TurnEnd
 from orchestrator.schema.head_event import (
-    BudgetWarning,
     CompactionEnd,
-    CompactionStart,
-    ContextTrimmed,
-    ModelChange,
     QueueChange,
-    SkillChange,
 )
 
 
@@ -113,20 +108,15 @@ def test_what_the_status_line_tells_is_counted(sheet):
     assert (show.tokens, show.files) == (115, (1, 3, 3))
 
 
-@pytest.mark.parametrize(
-    ("event", "words"),
-    [
-        (CompactionStart("manual", 100), ["summarising the conversation (manual, 100 tokens)"]),
-        (CompactionEnd("manual", 100, 20), ["summarised: 100 → 20 tokens"]),
-        (CompactionEnd("manual", 100, 100, "cut"), ["not summarised: cut"]),
-        (ContextTrimmed("images", 2, 900), ["left out of the request: 2 images (900 tokens)"]),
-        (ModelChange("m/two", None, "fallback"), ["model m/two takes over"]),
-        (ModelChange("m/two", None, "user"), []),
-        (SkillChange("review", "trigger"), ["skill review (by trigger)"]),
-        (SkillChange(None, "user"), ["no skill any more (by user)"]),
-        (BudgetWarning("tokens", 0.8, 800, 1000), ["80% of tokens used: 800 of 1000"]),
-        (QueueChange(("a",), ("b",)), ["waits for the next step: a", "waits for the end: b"]),
-    ],
-)
-def test_doings_of_the_head_are_told(event, words):
-    assert [line.strip() for line in head_lines(event)] == words
+def test_what_waits_to_be_said_is_told(sheet):
+    """And told once: the queue is the chat's own, not of the events that every front door shows."""
+    view(sheet)(QueueChange(("a",), ("b\x1b[2J",)))
+
+    assert sheet.stays == "  waits for the next step: a\n  waits for the end: b\\x1b[2J\n"
+
+
+def test_doings_of_the_head_are_told_once(sheet):
+    """By the lines that a run has too."""
+    view(sheet)(CompactionEnd("manual", 100, 20))
+
+    assert sheet.stays == "  summarised: 100 → 20 tokens\n"

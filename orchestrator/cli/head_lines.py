@@ -1,0 +1,54 @@
+"""What a person should know of the head's own doings, in a line each: context, model, skill, budget.
+
+Shown by ``run`` and ``chat`` alike, which make the lines safe; the events themselves are in
+``schema.head_event``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from orchestrator.schema.event_base import Event
+from orchestrator.schema.head_event import (
+    BudgetWarning,
+    CompactionEnd,
+    CompactionStart,
+    ContextTrimmed,
+    ModelChange,
+    SkillChange,
+)
+
+LIMITS = {"cost": "money", "cost_per_day": "the day's money", "wall_time": "time"}
+"""What a limit is called where its kind is no plain word."""
+DOLLARS = frozenset({"cost", "cost_per_day"})
+
+
+def head_lines(event: Event) -> Iterator[str]:
+    """Yield raw lines; none for an event that is not of the head, or need not be noticed."""
+    match event:
+        case CompactionStart():
+            yield f"  summarising the conversation ({event.reason}, {event.tokens} tokens)"
+        case CompactionEnd(problem=""):
+            yield f"  summarised: {event.tokens_before} → {event.tokens_after} tokens"
+        case CompactionEnd():
+            yield f"  not summarised: {event.problem}"
+        case ContextTrimmed():
+            yield f"  left out of the request: {event.count} {event.part} ({event.tokens} tokens)"
+        case ModelChange(reason="fallback"):
+            yield f"  model {event.model} takes over"
+        case SkillChange(skill=None):
+            yield f"  no skill any more (by {event.by})"
+        case SkillChange():
+            yield f"  skill {event.skill} (by {event.by})"
+        case BudgetWarning():
+            name = LIMITS.get(event.kind, event.kind)
+            used, limit = (_amount(event.kind, value) for value in (event.used, event.value))
+            yield f"  {event.share:.0%} of {name} used: {used} of {limit}"
+        case _:
+            pass
+
+
+def _amount(kind: str, value: float) -> str:
+    if kind in DOLLARS:
+        return f"${value:.4f}"
+    return f"{value:,.0f} s" if kind == "wall_time" else f"{value:,.0f}"

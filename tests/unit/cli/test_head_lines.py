@@ -1,0 +1,46 @@
+"""The head's own doings in words: each event that a person should notice has a line."""
+
+import pytest
+
+from orchestrator.cli.head_lines import head_lines
+from orchestrator.loop.limits import Limits, Spent, measured
+from orchestrator.schema.event import TurnStart
+from orchestrator.schema.head_event import (
+    BudgetWarning,
+    CompactionEnd,
+    CompactionStart,
+    ContextTrimmed,
+    ModelChange,
+    SkillChange,
+)
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (CompactionStart("manual", 100), ["summarising the conversation (manual, 100 tokens)"]),
+        (CompactionEnd("manual", 100, 20), ["summarised: 100 → 20 tokens"]),
+        (CompactionEnd("manual", 100, 100, "cut"), ["not summarised: cut"]),
+        (ContextTrimmed("images", 2, 900), ["left out of the request: 2 images (900 tokens)"]),
+        (ModelChange("m/two", None, "fallback"), ["model m/two takes over"]),
+        (ModelChange("m/two", None, "user"), []),
+        (SkillChange("review", "trigger"), ["skill review (by trigger)"]),
+        (SkillChange(None, "user"), ["no skill any more (by user)"]),
+        (BudgetWarning("tokens", 0.8, 1800, 2000), ["80% of tokens used: 1,800 of 2,000"]),
+        (BudgetWarning("cost", 0.5, 0.0512, 0.1), ["50% of money used: $0.0512 of $0.1000"]),
+        (BudgetWarning("wall_time", 0.5, 31.4, 60), ["50% of time used: 31 s of 60 s"]),
+        (TurnStart(1), []),
+    ],
+)
+def test_doings_of_the_head_have_their_words(event, words):
+    """And what is none of them has no line."""
+    assert [line.strip() for line in head_lines(event)] == words
+
+
+def test_every_limit_that_is_warned_of_has_a_line():
+    """With its share and both figures, whatever its kind."""
+    limits = Limits(1, 1, 1.0, 1.0, cost_usd_per_day=1.0)
+    for kind, limit, used in measured(limits, Spent()):
+        (line,) = head_lines(BudgetWarning(kind, 0.8, used, limit))
+        assert "80%" in line
+        assert "_" not in line
