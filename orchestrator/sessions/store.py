@@ -166,6 +166,10 @@ class SessionStore:
             return
         try:
             self.sync()
+        except SessionError as err:
+            if self._waiting:
+                err.hint = f"the last {self.waiting} entries were never written and are lost now"
+            raise
         finally:
             self._file.close()
 

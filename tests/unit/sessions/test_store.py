@@ -212,6 +212,19 @@ def test_full_disk_is_told_at_once_and_loses_nothing(create: Make, path: Path) -
     )  # fmt: skip
 
 
+def test_end_on_a_full_disk_says_what_is_lost(create: Make, path: Path) -> None:
+    """Nobody is left to write it once there is space."""
+    store = create()
+    with file_size_limit(path.stat().st_size):
+        with pytest.raises(SessionError, match="cannot be written"):
+            add(store, user("late"))
+        with pytest.raises(SessionError) as caught:
+            store.close()
+
+    assert caught.value.hint == "the last 1 entries were never written and are lost now"
+    assert SessionStore.open(path).tree.entries == ()
+
+
 def test_sync_writes_what_waits(create: Make, path: Path) -> None:
     """The run need not wait for the next entry."""
     store = create()
