@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import resource
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from orchestrator.dispatch.batch import INTERRUPTED
+from orchestrator.errors import SessionError
 from orchestrator.loop.words import CUT_CALL
 from orchestrator.sandbox.scripted import Reply, ScriptedBox
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import Text, Thinking, ToolCall, ToolMessage, UserMessage
+from orchestrator.sessions.store import SessionStore
 from tests.support.corridor import call, raw_call, verdict
 from tests.support.loops import open_loop, says
 from tests.support.sending import assert_any_api_takes, request_to
@@ -78,6 +82,49 @@ def test_call_that_was_aborted_is_closed_before_the_next_message(tmp_path):
     assert anyio.run(abort_and_go_on).answer == "fine"
     assert told(opened) == [("call_1", INTERRUPTED, True)]
     assert request(opened)[-1] == UserMessage((Text("x"),))
+
+
+@pytest.mark.case("session-loop-01")
+@pytest.mark.parametrize("steps", range(0, 48, 3))
+def test_abort_at_any_step_leaves_a_conversation_that_goes_on(tmp_path, steps):
+    """While a model answers or is to be asked, between calls, and while they run."""
+
+    class Stepping(ScriptedBox):
+        async def execute(self, request, *, on_output=None, on_execs=None):  # noqa: ARG002 - the driver's form
+            await pause()
+            return await super().execute(request, on_output=on_output)
+
+    answers = [
+        says("look", *reads()),
+        says(call("bash", 4, command="true"), call("write", 5, path="d", content="x")),
+        says("half", stop="max_tokens"),
+        says("done"),
+    ]
+    box = Stepping({"true": Reply("")}, files=FILES)
+    opened = open_loop(tmp_path, *answers, box=box)
+
+    async def pause():
+        for _ in range(3):
+            await anyio.lowlevel.checkpoint()
+
+    async def stop(scope):
+        for _ in range(steps):
+            await anyio.lowlevel.checkpoint()
+        scope.cancel()
+
+    async def abort_and_go_on():
+        async with anyio.create_task_group() as group:
+            group.start_soon(stop, group.cancel_scope)
+            await opened.loop.run()
+        opened.store.append("message", {"role": "user", "content": [{"type": "text", "text": "x"}]})
+        opened.model.answers = [says("fine")]
+        return await opened.loop.run()
+
+    assert anyio.run(abort_and_go_on).answer == "fine"
+    assert request(opened)[-1] == UserMessage((Text("x"),))
+    kinds = [type(event).__name__ for event in opened.events]
+    assert kinds.count("ToolStart") == kinds.count("ToolEnd")
+    assert kinds.count("TurnStart") == kinds.count("TurnEnd")
 
 
 @pytest.mark.case("session-loop-03")
@@ -224,13 +271,12 @@ def test_call_without_an_id_is_given_one(tmp_path):
     "parts", [(Thinking("hm", "test"),), (Thinking("hm", "test"), ""), ("",), ()]
 )
 def test_answer_of_thoughts_alone_is_neither_stored_nor_sent_as_an_empty_text(tmp_path, parts):
+    """It is asked for once more, with a word of why."""
     opened = open_loop(tmp_path, says(*parts), says("yes"))
-    run(opened)
-    opened.store.append("message", {"role": "user", "content": [{"type": "text", "text": "so?"}]})
 
     assert run(opened).answer == "yes"
     assert b'"text":""' not in opened.store.path.read_bytes()
-    assert request(opened)[-1] == UserMessage((Text("so?"),))
+    assert [type(message) for message in request(opened)] == [UserMessage, UserMessage]
 
 
 @pytest.mark.case("session-loop-22")
@@ -242,3 +288,26 @@ def test_command_that_prints_nothing_has_a_result(tmp_path):
     assert told(opened) == [("call_1", "(no output)", False)]
     (sent,) = request_to("anthropic", request(opened))["messages"][-1]["content"]
     assert sent["content"] == "(no output)"
+
+
+@pytest.mark.case("session-jsonl-22")
+def test_run_on_a_full_disk_stops_and_goes_on_with_all_it_had(tmp_path):
+    """The failure is told at once; what the model had said is written when there is space."""
+    opened = open_loop(tmp_path, says("first"), says("second"), box=ScriptedBox())
+    long = {"role": "user", "content": [{"type": "text", "text": "x" * 20_000}]}
+    opened.store.append("message", long)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (opened.store.path.stat().st_size + 7, hard))
+    try:
+        with pytest.raises(SessionError, match="cannot be written"):
+            run(opened)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    opened.store.append("message", {"role": "user", "content": [{"type": "text", "text": "so?"}]})
+    assert run(opened).answer == "second"
+    opened.store.close()
+
+    with SessionStore.open(opened.store.path) as again:
+        said = [m.content[-1].text[:6] for m in again.messages()]
+        assert said == ["do it", "xxxxxx", "first", "so?", "second"]
+        assert again.warnings == []
