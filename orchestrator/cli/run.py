@@ -16,7 +16,7 @@ import typer
 
 from orchestrator.cli.review import review_end
 from orchestrator.cli.run_io import RunIo, open_io
-from orchestrator.cli.saying import expanded
+from orchestrator.cli.saying import understood
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.config.settings import Settings, load_settings
 from orchestrator.errors import ConfigError, UsageError
@@ -61,9 +61,8 @@ Fork = Annotated[
 ]
 Skill = Annotated[
     str | None,
-    typer.Option(help="Skill to work by; off for none. See glovebox skills list.", metavar="NAME"),
+    typer.Option(help="Skill to work by; off: none; auto: words choose.", metavar="NAME"),
 ]
-
 Environment = Annotated[
     list[str] | None,
     typer.Option(help="A variable for commands in the box; no secrets.", metavar="NAME=VALUE"),
@@ -76,7 +75,8 @@ AddDirs = Annotated[
 
 def run(
     prompt: Annotated[
-        str | None, typer.Argument(help="What to do, or /NAME of a template; - reads stdin.")
+        str | None,
+        typer.Argument(help="What to do; /NAME of a template, /skill NAME; - reads stdin."),
     ] = None,
     cd: Annotated[Path, typer.Option("--cd", "-C", help="Directory to work on.")] = Path(),
     model: Annotated[
@@ -152,14 +152,15 @@ def run(
     settings = load_settings(paths.config / "config.yaml", os.environ)
     directory = chosen_directory(cd)
     said = read_prompt(prompt, resuming=bool(resume or resume_latest))
+    typed = understood(said, directory, paths, piped=prompt == "-")
     options = RunOptions(
-        prompt=said if prompt == "-" else expanded(said, directory, paths),
+        prompt=typed.text,
         directory=directory,
         model=model or "",
         small_model=settings.small_model,
         fallback=settings.fallback,
         thinking=read_thinking(thinking),
-        skill=skill,
+        skill=typed.skill or skill,
         policies=tuple(policy or settings.policy),
         approve=approve,
         on_ask=_on_ask(on_ask),
@@ -340,10 +341,5 @@ def _on_ask(word: str) -> OnAsk:
 
 
 def chosen_mode(word: str | None) -> WorkspaceMode | None:
-    known: dict[str, WorkspaceMode] = {
-        "overlay": "overlay",
-        "copy": "copy",
-        "bind": "bind",
-        "none": "none",
-    }
-    return known[word] if word else None
+    known: tuple[WorkspaceMode, ...] = ("overlay", "copy", "bind", "none")
+    return next((mode for mode in known if mode == word), None)

@@ -77,11 +77,13 @@ class Conversation:
     async def say(self, text: str, images: tuple[Image, ...] = ()) -> Reply:
         """Tell the model something and return when it stopped, failed or was aborted.
 
-        Raises one of ``FATAL`` where the session cannot go on.
+        A skill that the text calls for is on until then. Raises one of ``FATAL`` where the session
+        cannot go on.
         """
+        self._check_idle()
         session = self.session
         session.record.open_turn(text, session.output.scrub_message, images=images)
-        return await self._work()
+        return await self._work(text)
 
     async def go_on(self) -> Reply:
         """Let the model go on from where the conversation stands."""
@@ -102,6 +104,25 @@ class Conversation:
         """Have the model told when it would stop."""
         self.session.queue.follow_up(text, images)
 
+    async def use_skill(self, name: str | None) -> None:
+        """Work by a skill from now on, whatever is said; None for no skill, and none is chosen.
+
+        Raises SkillError or PromptError for one that cannot be used, UsageError while the model is
+        at work: nothing is changed then.
+        """
+        skills = self.session.skills
+        await self._at_rest(
+            lambda: skills.use(name) if name is not None else skills.take_off(resumed=True)
+        )
+
+    async def choose_skills(self) -> None:
+        """Let what is said choose a skill from now on; none is on until then.
+
+        Raises UsageError while the model is at work.
+        """
+        await self.use_skill(None)
+        self.session.skills.routes = True
+
     async def compact(self, focus: str = "") -> Compacted | None:
         """Summarise what was said before the newest; None where there is nothing to summarise.
 
@@ -116,18 +137,20 @@ class Conversation:
         """Go on from another entry of the tree; return what is to be said anew, if it was said.
 
         ``summarise`` leaves a word there about the branch that is left, above all about ``focus``.
-        Raises UsageError for an
-        entry that is not there, or while the model is at work, and ContextError or ModelError
-        where there is no summary: then nothing has moved.
+        Raises UsageError for an entry that is not there, or while the model is at work, ContextError
+        or ModelError where there is no summary, SkillError for a skill that was on there and cannot
+        be any more: then nothing has moved.
         """
         session = self.session
 
-        async def summarised() -> BranchSummary | None:
-            return await self._branch_summary(place.leaf, focus) if summarise else None
+        async def moved() -> BranchSummary | None:
+            made = await self._branch_summary(place.leaf, focus) if summarise else None
+            await session.skills.follow(skill, lambda: go_to(session.record.store, place))
+            return made
 
         place = place_of(target, session.record.store.tree)
-        summary = await self._at_rest(summarised)
-        go_to(session.record.store, place)
+        skill = session.skills.there(place.leaf)
+        summary = await self._at_rest(moved)
         if summary is not None:
             session.record.store.append("branch_summary", summary.body)
             session.record.store.sync()
@@ -154,15 +177,18 @@ class Conversation:
                 return await work()
         finally:
             self._scope = None
-        raise ContextError("the summary was stopped; nothing is changed")
+        raise ContextError("it was stopped; nothing is changed")
 
-    async def _work(self) -> Reply:
+    def _check_idle(self) -> None:
         if self._scope is not None:
             raise RuntimeError("the model is at work: queue what is said meanwhile")
+
+    async def _work(self, said: str | None = None) -> Reply:
+        self._check_idle()
         result: RunResult | None = None
         try:
             with anyio.CancelScope() as self._scope:
-                result = await self.session.loop.run()
+                result = await self._run(said)
         except FATAL:
             raise
         except GloveboxError as error:
@@ -174,6 +200,17 @@ class Conversation:
             return Reply(None, aborted=True)
         self._count(result)
         return Reply(result)
+
+    async def _run(self, said: str | None) -> RunResult:
+        skills = self.session.skills
+        try:
+            if said is not None:
+                await skills.route(said)
+            return await self.session.loop.run()
+        finally:
+            # Also where it was stopped: what was chosen for this must not hold for what comes next.
+            with anyio.CancelScope(shield=True):
+                await skills.settle()
 
     def _count(self, result: RunResult) -> None:
         self._turns += result.turns

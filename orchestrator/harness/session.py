@@ -118,7 +118,7 @@ async def open_session(
         render = prompts.library.render
         context = session_context(ground, models, meter, render=render, settings=settings.context)
         dispatcher = _dispatcher(ground, tools, room=lambda: context.room(skills.speech()))
-        around = _around(ground, meter, context)
+        around = _around(ground, meter, context, skills)
         _warn_of_cost(governed.policy, models, ground.observe)
         await _run_first(ground, dispatcher, tools, note=front.note)
         await begin_skill(skills, brought.options, resumed=ground.record.resumed)
@@ -239,7 +239,7 @@ def _loop(
         ground.record.transcript,
         audit=ground.record.audit,
         speech=skills.speech,
-        limits=run_limits(governed.policy.limits, skills.limited(governed.options.limits)),
+        limits=run_limits(governed.policy.limits, governed.options.limits),
         output=ground.output,
         observe=ground.observe,
         around=around,
@@ -252,12 +252,15 @@ def _meter(ground: Ground) -> Meter:
     return Meter(record.audit, record.store, shut=limits.forbids_any_call)
 
 
-def _around(ground: Ground, meter: Meter, context: SessionContext) -> Around[PersonQueue]:
+def _around(
+    ground: Ground, meter: Meter, context: SessionContext, skills: SkillDesk
+) -> Around[PersonQueue]:
     return Around(
         context,
         PersonQueue(ground.observe, ground.output.scrub),
         ground.governed.clock,
         beside=lambda: together(ground.use.beside(), meter.beside()),
+        skill_tokens=skills.max_tokens,
     )
 
 

@@ -168,9 +168,10 @@ class AgentLoop:
     def _check(self, run: OneRun) -> Reached | None:
         run.course.to("check")
         spent = self._progress.spent()
-        for warning in self._warnings.due(self._limits, spent):
+        limits = replace(self._limits, skill_tokens=self._around.skill_tokens())
+        for warning in self._warnings.due(limits, spent):
             self._observe(warning)
-        return run.limit or reached(self._limits, spent)
+        return run.limit or reached(limits, spent)
 
     async def _turn(self, run: OneRun) -> RunResult | None:
         """Run one turn; None when another is to follow."""

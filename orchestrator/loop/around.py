@@ -24,3 +24,5 @@ class Around(Generic[_Waiting]):
     """Says what programs in the box, and other calls of models, have used so far."""
     today: Callable[[], float] = nothing_today
     """US dollars that other sessions have spent today."""
+    skill_tokens: Callable[[], int | None] = lambda: None
+    """Tokens that one run may use under the skill that is on; asked anew at each turn."""

@@ -29,6 +29,8 @@ class Limits:
     run ends; 0 switches it off."""
     cost_usd_per_day: float | None = None
     """Of all sessions of one day, UTC."""
+    skill_tokens: int | None = None
+    """Until the model settles on what was said: what the skill that is on allows."""
 
     @property
     def forbids_any_call(self) -> bool:
@@ -42,7 +44,7 @@ class Reached:
     """The limit that was met."""
 
     kind: str
-    """``steps tokens cost cost_per_day wall_time repetition``."""
+    """``steps tokens cost cost_per_day wall_time skill_tokens repetition``."""
     value: float
 
 
@@ -55,6 +57,8 @@ class Spent:
     cost_usd: float = 0.0
     seconds: float = 0.0
     cost_today_usd: float = 0.0
+    run_tokens: int = 0
+    """Those of ``tokens`` that were used since something was said."""
 
 
 def measured(limits: Limits, spent: Spent) -> tuple[tuple[str, float, float], ...]:
@@ -65,6 +69,7 @@ def measured(limits: Limits, spent: Spent) -> tuple[tuple[str, float, float], ..
         ("cost", limits.cost_usd, spent.cost_usd),
         ("cost_per_day", limits.cost_usd_per_day, spent.cost_today_usd),
         ("wall_time", limits.wall_time_s, spent.seconds),
+        ("skill_tokens", limits.skill_tokens, spent.run_tokens),
     )
     return tuple((kind, limit, used) for kind, limit, used in pairs if limit is not None)
 
@@ -95,7 +100,7 @@ class Warnings:
 
     def begin_run(self) -> None:
         """Forget what was told of limits that count anew."""
-        for kind in ("steps", "wall_time"):
+        for kind in ("steps", "wall_time", "skill_tokens"):
             self._told.pop(kind, None)
 
 

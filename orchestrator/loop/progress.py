@@ -50,26 +50,30 @@ class Progress:
     """None for good once one call's cost is not known: a sum without it would be a lie."""
     known_cost_usd: float = 0.0
     """At least so much."""
-    _run_from: tuple[int, float] = (0, 0.0)
+    _run_from: tuple[int, float, int] = (0, 0.0, 0)
     _told: tuple[Usage, int] = field(default_factory=lambda: (Usage(), 0))
     _told_cost_usd: float | None = 0.0
 
     def begin_run(self) -> None:
-        """Count turns and time from here."""
-        self._run_from = self.turns, self.seconds()
+        """Count turns, time and a skill's tokens from here."""
+        self._run_from = self.turns, self.seconds(), self._tokens(self.beside())
 
     def spent(self) -> Spent:
         """Return what counts to the limits."""
         beside = self.beside()
         cost = self.known_cost_usd + beside.known_cost_usd
-        turns, seconds = self._run_from
+        turns, seconds, tokens = self._run_from
         return Spent(
             steps=self.turns - turns,
-            tokens=self.usage.total + beside.usage.total,
+            tokens=self._tokens(beside),
+            run_tokens=self._tokens(beside) - tokens,
             cost_usd=cost,
             cost_today_usd=cost + self.today(),
             seconds=self.seconds() - seconds,
         )
+
+    def _tokens(self, beside: Beside) -> int:
+        return self.usage.total + beside.usage.total
 
     def total(self) -> tuple[Usage, float | None]:
         """Return usage and cost of the loop and of what was used beside it."""

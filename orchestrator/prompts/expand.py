@@ -49,6 +49,12 @@ def expand(text: str, library: Library) -> Expansion | None:
     return Expansion(name, library.filled(template, values | {SAID: said}), template.source)
 
 
+def called_name(text: str) -> str | None:
+    """Return the name that a text calls, whether anything is called so or not."""
+    call = _CALL.match(text.strip())
+    return call[1] if call else None
+
+
 def literal(text: str) -> str:
     """Return what is said as it is: ``//name`` stands for ``/name``."""
     return (

@@ -12,7 +12,7 @@ from orchestrator.errors import PromptError
 from orchestrator.prompts.arguments import SAID, bind_values
 from orchestrator.prompts.render import check, render
 from orchestrator.prompts.template import Template, Tier, parse_template
-from orchestrator.prompts.tree import SHIPPED, read_text
+from orchestrator.prompts.tree import COMMANDS, SHIPPED, read_text
 
 TEMPLATES = Path(__file__).parent / "templates"
 TEMPLATES_FOLDER = "templates"
@@ -136,6 +136,8 @@ def library_of(shelves: Iterable[Shelf], *, notes: Iterable[str] = ()) -> Librar
 def _with_one(library: Library, shelf: Shelf, name: str) -> Library:
     """Return the library with one of a shelf's templates, or with its fault."""
     source = SHIPPED if shelf.tier == "shipped" else f"{shelf.place}/{name}.md"
+    if name in COMMANDS:
+        return replace(library, notes=(*library.notes, f"{source}: /{name} is a command; left out"))
     before = library.templates.get(name)
     is_own = before is not None and before.head.internal
     if is_own and shelf.tier == "project":

@@ -17,6 +17,28 @@ OVERRIDABLE = ("identity", "safety", "preferences", "project", "tools", "output"
 OF_A_PROJECT = ("tools", "output")
 """What a trusted project's ``NAME.md`` replaces: never who the model is, what is safe, or the frame
 around what projects say."""
+COMMANDS = frozenset(
+    [
+        "help",
+        "model",
+        "thinking",
+        "skill",
+        "compact",
+        "tree",
+        "label",
+        "rewind",
+        "diff",
+        "apply",
+        "discard",
+        "cost",
+        "policy",
+        "fork",
+        "export",
+        "abort",
+        "quit",
+    ]
+)
+"""What ``/NAME`` means in a chat already, so that no template can be called so."""
 MAX_BYTES = 64 * 1024
 """Of one text of the user's."""
 

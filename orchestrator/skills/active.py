@@ -5,10 +5,13 @@ Switching it off is taking the value away; nothing is undone, so nothing can be 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from orchestrator.errors import SkillError
+from orchestrator.schema.ids import Digest
 from orchestrator.schema.shares import Shares
 from orchestrator.schema.thinking import ThinkingLevel
 from orchestrator.skills.skill import PolicyPart, Skill
@@ -35,6 +38,13 @@ class Active:
     policy: PolicyPart | None
     model: str | None
     thinking: ThinkingLevel | None
+
+    @property
+    def rules(self) -> Digest:
+        """Of all that it takes away: two skills with one digest restrict alike."""
+        policy = self.policy.text.strip() if self.policy else None
+        facts = {"closed": self.closed, "max_tokens": self.max_tokens, "policy": policy}
+        return Digest("sha256:" + sha256(json.dumps(facts).encode()).hexdigest())
 
 
 def activate(skill: Skill, *, tools: Sequence[str], known: Sequence[str]) -> Active:

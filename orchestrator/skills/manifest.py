@@ -27,7 +27,7 @@ KNOWN = (
     "author", "tags", "references", "examples", "forbidden-tools", "budget", "triggers",
     "output-format", "policy", "model", "thinking", "disable-model-invocation",
 )  # fmt: skip
-RESERVED = frozenset({"off", "none", "list"})
+RESERVED = frozenset({"off", "none", "auto", "list"})
 """Words that ``/skill`` and ``--skill`` take for something else."""
 THEIR_TOOLS = {"glob": "find", "multiedit": "edit", "notebookedit": "edit", "shell": "bash"}
 """Names that other agents use, to ours."""

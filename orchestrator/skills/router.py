@@ -24,6 +24,8 @@ _SAID = re.compile(
 )
 _PATH = re.compile(r"[\w./~-]*[\w-]\.\w{1,8}\b|[\w.-]+/[\w./-]+")
 OFF = frozenset({"off", "none"})
+AUTO = "auto"
+"""Leaves it to what is said next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Said:
     """``/skill NAME rest``."""
 
     skill: str | None
-    """None for ``off``."""
+    """None for ``off``; ``auto`` is no skill's name."""
     rest: str
     """What was said besides."""
 

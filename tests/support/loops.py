@@ -132,6 +132,7 @@ def open_loop(
     known: Mapping[str, str] | None = None,
     beside: Callable[[], Beside] = nothing_beside,
     today: Callable[[], float] = nothing_today,
+    skill_tokens: Callable[[], int | None] = lambda: None,
     context: Context | Callable[[SessionStore], Context] | None = None,
     clock: WorkClock | None = None,
     speech: Callable[[], Speech] | None = None,
@@ -162,6 +163,7 @@ def open_loop(
             clock or WorkClock(),
             beside=beside,
             today=today,
+            skill_tokens=skill_tokens,
         ),
     )
     return Opened(loop, model, corridor, store, corridor.events, queue)

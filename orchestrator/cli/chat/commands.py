@@ -20,7 +20,7 @@ from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.schema.thinking import THINKING_LEVELS
 from orchestrator.sessions.copying import own_entries
 from orchestrator.sessions.stats import stats_of
-from orchestrator.skills.router import OFF
+from orchestrator.skills.router import AUTO, Said, said_skill
 
 HELP_COLUMN = 42
 SKILL_COLUMN = 20
@@ -45,6 +45,8 @@ async def run_command(talk: Talk, line: str) -> Leave | None:
     Raises UsageError for a name that is neither's, and where a command may not be now.
     """
     name, _, rest = line[1:].strip().partition(" ")
+    if name.startswith("skill:"):
+        name, rest = "skill", f"{name.removeprefix('skill:')} {rest}"
     command = COMMANDS.get(name)
     if command is None:
         text = await called(talk, line)
@@ -100,18 +102,28 @@ async def _thinking(talk: Talk, word: str) -> None:
     await _model(talk, "")
 
 
-async def _skill(talk: Talk, word: str) -> None:
+async def _skill(talk: Talk, words: str) -> Leave | None:
     desk = talk.conversation.session.skills
-    if word:
-        await desk.use(None if word in OFF else word)
-    else:
+    said = said_skill(f"/skill {words}") or Said(words, "")
+    if not words:
         for name, skill in desk.catalogue.skills.items():
             mark = ">" if name == desk.name else " "
             talk.surface.note(
                 escape_terminal(f"{mark} {name}".ljust(SKILL_COLUMN) + skill.description)
             )
+    elif said.skill == AUTO:
+        await talk.conversation.choose_skills()
+    else:
+        await talk.conversation.use_skill(said.skill)
     if not desk.name:
-        talk.surface.note("no skill is on")
+        chosen = "what you say may call for one" if desk.routes else "none is chosen"
+        talk.surface.note(f"no skill is on; {chosen}")
+    if not said.rest or not words:
+        return None
+    if said.rest.startswith("/") and not said.rest.startswith("//"):
+        return await run_command(talk, said.rest)
+    await talk.say(said.rest.removeprefix("/") if said.rest.startswith("//") else said.rest)
+    return None
 
 
 async def _compact(talk: Talk, focus: str) -> None:
@@ -127,7 +139,8 @@ async def _cost(talk: Talk, _: str) -> None:
 
 
 async def _policy(talk: Talk, _: str) -> None:
-    for line in policy_lines(talk.conversation.session.models.policy):
+    session = talk.conversation.session
+    for line in policy_lines(session.skills.votes.under(session.models.policy)):
         talk.surface.note(line)
 
 
@@ -137,7 +150,9 @@ COMMANDS: dict[str, Command] = {
     "thinking": Command(
         "[LEVEL|show|hide]", "how hard it thinks; show what it thinks", _thinking, at_rest=False
     ),
-    "skill": Command("[NAME|off]", "list the skills, or work by another from now on", _skill),
+    "skill": Command(
+        "[NAME|off|auto] [TEXT]", "list the skills, or work by another from now on", _skill
+    ),
     "compact": Command("[FOCUS]", "summarise what was said before the newest", _compact),
     "tree": Command("[ENTRY]", "go on from another entry of the conversation", branches.tree),
     "label": Command("[ENTRY] NAME", "name an entry, to find it again; - for none", branches.label),

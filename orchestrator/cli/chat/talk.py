@@ -189,12 +189,16 @@ class Chat:
             ) as conversation:
                 leave = await self._talk(conversation, first)
             end, first = conversation.end, None
+            # A person may have said otherwise since: what is on now is in the session itself.
+            skills = conversation.session.skills
+            skill = None if skills.routes or skills.name else "off"
             if end is None:
                 raise RuntimeError("a conversation was left and has no end")
             if leave is None or leave.then is None or end.exit_code:
                 return end
             await self._at_rest(leave.then, end.session)
-            options = replace(options, resume=end.session, resume_latest=False, fork=False)
+            going_on = replace(options, resume=end.session, resume_latest=False, fork=False)
+            options = replace(going_on, skill=skill)
 
     async def _at_rest(self, then: AtRest, session: SessionId) -> None:
         try:
@@ -207,9 +211,8 @@ class Chat:
         async with anyio.create_task_group() as group:
             talk = Talk(conversation, self.surface, self.paths, group, self.options.directory)
             self.surface.attend(talk)
-            if first:
-                await talk.say(first)
-            leave = await self._listen(talk)
+            leave = await self._heed(talk, Said(first)) if first else None
+            leave = leave or await self._listen(talk)
             talk.stop()
             await talk.settled()
         self.surface.attend(None)
@@ -227,17 +230,20 @@ class Chat:
                 return None
             if not said.text.strip():
                 continue
-            try:
-                leave = await self._take(talk, said)
-            except GloveboxError as error:
-                # A command that fails ends nothing, whatever kind of error it meets. Where session
-                # or chain cannot be written, the next thing that is said ends it.
-                self._tell(error)
-                if not said.text.startswith("/"):
-                    self.surface.draft(said.text)
-            else:
-                if leave is not None:
-                    return leave
+            leave = await self._heed(talk, said)
+            if leave is not None:
+                return leave
+
+    async def _heed(self, talk: Talk, said: Said) -> Leave | None:
+        try:
+            return await self._take(talk, said)
+        except GloveboxError as error:
+            # A command that fails ends nothing, whatever kind of error it meets. Where session
+            # or chain cannot be written, the next thing that is said ends it.
+            self._tell(error)
+            if not said.text.startswith("/"):
+                self.surface.draft(said.text)
+        return None
 
     async def _take(self, talk: Talk, said: Said) -> Leave | None:
         text = said.text

@@ -40,11 +40,25 @@ class ModelSource:
     """Keeps keys out of what is told of failures."""
 
 
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a skill would like instead of what the person chose, for as long as it is on."""
+
+    client: ModelClient | None = None
+    """None leaves the model."""
+    thinking: ThinkingLevel | None = None
+    """None leaves the level."""
+
+
+NO_WISH = Wish()
+
+
 @dataclass(slots=True)
 class Models:
     """One session's; it is itself the model of the main role, whichever that is now."""
 
     roles: Roles
+    """What the person chose; a wish is no part of it."""
     policy: EffectivePolicy
     source: ModelSource
     observe: Observer
@@ -55,6 +69,7 @@ class Models:
     """Called with the body of a ``model_change`` entry, for the session's file."""
     _open: dict[str, ModelClient] = field(default_factory=dict)
     _main: ModelClient | None = None
+    _wish: Wish = NO_WISH
 
     async def begin(self) -> None:
         """Open the main model; raises what opening a model raises."""
@@ -80,9 +95,14 @@ class Models:
     @property
     def thinking(self) -> ThinkingLevel | None:
         """The level that is asked for; None leaves the model its own default."""
-        return self.roles.thinking
+        return self._wish.thinking or self.roles.thinking
 
-    async def switch(self, name: str, reason: Reason = "user") -> ModelInfo:
+    @property
+    def wish(self) -> Wish:
+        """What is asked instead of what the person chose."""
+        return self._wish
+
+    async def switch(self, name: str) -> ModelInfo:
         """Ask another model from the next request on.
 
         Raises ConfigError for one that policy does not allow or nobody knows, CredentialError
@@ -91,24 +111,47 @@ class Models:
         check_model(self.policy, name)
         chain = await self._chain(name)
         self._main, self.roles = chain, replace(self.roles, main=name)
-        self._tell(reason)
+        self._wish = replace(self._wish, client=None)
+        self._tell("user")
         return chain.info
 
-    def think(self, level: ThinkingLevel | None, reason: Reason = "user") -> None:
+    async def wished(self, name: str | None, thinking: ThinkingLevel | None) -> Wish:
+        """Return a wish that ``grant`` can put in force; changes nothing, raises as ``switch``."""
+        if name is None or name == self.roles.main:
+            return Wish(None, thinking)
+        check_model(self.policy, name)
+        return Wish(await self._chain(name), thinking)
+
+    def grant(self, wish: Wish) -> None:
+        """Ask what a skill would like from the next request on; ``NO_WISH`` leaves nothing of one.
+
+        What the person chooses meanwhile takes its place, and stays.
+        """
+        before = self.info.id, self.thinking
+        self._wish = wish
+        if (self.info.id, self.thinking) != before:
+            self._tell("skill")
+
+    def think(self, level: ThinkingLevel | None) -> None:
         """Ask for another level of thinking from the next request on."""
         if level is not None and level not in THINKING_LEVELS:
             raise ConfigError(
                 f"thinking: expected one of {', '.join(THINKING_LEVELS)}, got {level!r}"
             )
         self.roles = replace(self.roles, thinking=level)
-        self._tell(reason)
+        self._wish = replace(self._wish, thinking=None)
+        self._tell("user")
 
     def change(self, reason: Literal["start"] | Reason) -> dict[str, Any]:
-        """Return the body of an entry about the models as they are now."""
+        """Return the body of an entry about the models as they are now.
+
+        ``model`` is the one that is asked; ``name`` and ``thinking`` are what the person chose, which
+        a session that is taken up goes on with.
+        """
         return {
             "model": self.info.id,
             "name": self.roles.main,
-            "thinking": self.thinking,
+            "thinking": self.roles.thinking,
             "reason": reason,
         }
 
@@ -116,7 +159,7 @@ class Models:
     def _now(self) -> ModelClient:
         if self._main is None:
             raise RuntimeError("the model is asked for before it is open")
-        return self._main
+        return self._wish.client or self._main
 
     async def _chain(self, name: str) -> ModelClient:
         """Return a model with those behind it that take over in an outage."""

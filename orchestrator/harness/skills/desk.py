@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 from orchestrator.context.speech import Speech
 from orchestrator.dispatch.records import AuditSink
 from orchestrator.errors import ConfigError, CredentialError, ModelError, PromptError, SkillError
-from orchestrator.harness.models.models import Models
-from orchestrator.harness.options import LimitOptions
+from orchestrator.harness.models.models import NO_WISH, Models, Wish
 from orchestrator.harness.skills.choosing import Chooser
+from orchestrator.harness.skills.past import By, Past, past_skill
 from orchestrator.harness.skills.voting import SkillVotes, skill_layers
 from orchestrator.schema.event import Observer
 from orchestrator.schema.head_event import SkillChange
+from orchestrator.schema.ids import EntryId
 from orchestrator.schema.terminal_text import escape_terminal
-from orchestrator.schema.thinking import ThinkingLevel
 from orchestrator.sessions.store import SessionStore
 from orchestrator.skills.active import Active, activate
 from orchestrator.skills.discover import Catalogue
@@ -28,7 +28,6 @@ from orchestrator.skills.router import Match, by_triggers
 from orchestrator.tools.registry import BUILTIN_NAMES
 from orchestrator.tools.tool import Tool
 
-By = Literal["user", "trigger", "model"]
 Speak = Callable[[Active | None, tuple[Tool, ...]], Speech]
 """Puts together what requests carry, for a skill or none, and these tools; raises PromptError."""
 SMALL = "small"
@@ -58,15 +57,6 @@ class OfferedTools(Mapping[str, Tool]):
         return sum(1 for _ in self)
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
-    """What the models were before a skill's wish, and what it made of them."""
-
-    main: str
-    thinking: ThinkingLevel | None
-    wished: tuple[str, ThinkingLevel | None]
-
-
 @dataclass(slots=True)
 class SkillDesk:
     """One session's."""
@@ -85,8 +75,9 @@ class SkillDesk:
     routes: bool = True
     """Whether a skill may be switched on that nobody named."""
     active: Active | None = None
+    by: By = "user"
+    """Who chose the skill that is on."""
     _speech: Speech | None = field(default=None, init=False)
-    _before: _Model | None = field(default=None, init=False)
     _spoken: tuple[Any, ...] = field(default=(), init=False)
 
     @property
@@ -102,12 +93,9 @@ class SkillDesk:
             self._speech, self._spoken = replace(spoken, skill=self.name), now
         return self._speech
 
-    def limited(self, limits: LimitOptions) -> LimitOptions:
-        """Return the limits of a run with the skill's own budget, where that is less."""
-        most = self.active.max_tokens if self.active else None
-        if most is None:
-            return limits
-        return replace(limits, tokens=min(most, limits.tokens or most))
+    def max_tokens(self) -> int | None:
+        """Return how many tokens one run may use under the skill that is on; None for no such limit."""
+        return self.active.max_tokens if self.active else None
 
     async def use(self, name: str | None, by: By = "user", confidence: float = 1.0) -> None:
         """Switch a skill on in place of the one before, or off.
@@ -116,15 +104,16 @@ class SkillDesk:
         """
         if name is None and self.active is None:
             return
-        active = self._activated(name) if name is not None else None
-        await self._put(active)
-        self._keep(name, active.skill.digest if active else None, by, confidence)
+        await self._put(self._activated(name) if name is not None else None)
+        self._keep(by, confidence)
 
     async def route(self, text: str) -> Match | None:
         """Switch on the skill that a text calls for; None where it calls for none, or it is on.
 
-        A choice never takes the place of a skill that a person switched on.
+        A choice never takes the place of a skill that a person switched on; it does of an earlier
+        choice, which was for what was said then.
         """
+        await self.settle()
         if self.active is not None or not self.routes:
             return None
         offered = list(self.catalogue.skills.values())
@@ -144,96 +133,121 @@ class SkillDesk:
             return None
         return match
 
-    async def take_up(self) -> None:
-        """Switch on what a person had on where the session stopped; a choice was for its run alone.
+    async def settle(self) -> None:
+        """Switch off what no person switched on: it was for one thing that was said."""
+        if self.active is not None and self.by != "user":
+            await self._put(None)
+            self._keep(self.by, 1.0)
 
-        Raises SkillError where that skill is gone: its rules held, and are not dropped in silence.
+    async def take_up(self, *, anew: bool) -> None:
+        """Switch on what was on where the session stopped; a choice only where nothing new is said.
+
+        Raises SkillError where that skill is gone or has other rules now: its rules held, and are
+        not dropped in silence. ``anew`` says that the person says something new.
         """
-        last = self._last()
-        if last is None:
+        past = past_skill(self.store.tree.path())
+        if past is None:
             return
-        name = str(last["skill"])
-        if last.get("by") != "user":
+        if past.by != "user" and anew:
             # It was chosen for what was said then; what is said now may call for another.
-            self._keep(None, None, "user", 1.0)
+            self._keep(past.by, 1.0)
             return
-        try:
-            active = self._activated(name)
-        except SkillError as error:
-            raise SkillError(
-                f"the session had the skill {name} on: {error.message}",
-                hint="bring it back, or leave it off knowingly: --skill off",
-            ) from error
-        if last.get("digest") == active.skill.digest:
-            await self._put(active)
-            self.observe(SkillChange(name, "user"))
+        await self._put(self._as_then(past))
+        self.by = past.by
+        if past.digest != self._digest:
+            self._keep(past.by, past.confidence)
+            self.note(escape_terminal(f"the text of skill {past.skill} is another now than then"))
         else:
-            self.note(escape_terminal(f"skill {name} is another now than when the session stopped"))
-            await self.use(name)
+            self.observe(SkillChange(past.skill, past.by, past.confidence))
+
+    def there(self, leaf: EntryId | None) -> Active | None:
+        """Return the skill that a person had on at a place of the conversation.
+
+        Raises SkillError where it is gone or has other rules now.
+        """
+        past = past_skill(self.store.tree.path(leaf)) if leaf else None
+        return self._as_then(past) if past and past.by == "user" else None
+
+    async def follow(self, active: Active | None, move: Callable[[], None]) -> None:
+        """Have on what ``there`` gave for a place of the conversation, and move there.
+
+        Raises PromptError where it cannot be used; nothing has moved then.
+        """
+        wanted = active.skill.name if active else None
+        changes = wanted != self.name
+        if changes:
+            await self._put(active)
+        move()
+        self.by = "user"
+        # Which prompt holds is told on the branch that it holds on.
+        self._speech = None
+        past = past_skill(self.store.tree.path())
+        if changes or wanted != (past.skill if past else None):
+            self._keep("user", 1.0)
 
     async def take_off(self, *, resumed: bool) -> None:
         """Have no skill on and choose none; in a session that had one, that is kept."""
         self.routes = False
         if self.active is not None:
             await self.use(None)
-        elif resumed and self._last() is not None:
-            self._keep(None, None, "user", 1.0)
+        elif resumed and past_skill(self.store.tree.path()) is not None:
+            self._keep("user", 1.0)
 
-    def _last(self) -> Mapping[str, Any] | None:
-        """Return the entry of the skill that was on where the session stands."""
-        path = self.store.tree.path()
-        last = next((entry.body for entry in reversed(path) if entry.type == "skill_change"), None)
-        return last if last and isinstance(last.get("skill"), str) else None
+    @property
+    def _digest(self) -> str | None:
+        return self.active.skill.digest if self.active else None
 
-    def _keep(self, name: str | None, digest: str | None, by: By, confidence: float) -> None:
-        body = {"skill": name, "digest": digest, "by": by, "confidence": confidence}
+    def _as_then(self, past: Past) -> Active:
+        """Return the skill of before, if it is still under the same rules; else SkillError."""
+        hint = f"leave it off knowingly with --skill off, or take it as it is: --skill {past.skill}"
+        try:
+            active = self._activated(past.skill)
+        except SkillError as error:
+            raise SkillError(
+                f"the session had the skill {past.skill} on: {error.message}", hint=hint
+            ) from error
+        if past.digest != active.skill.digest and past.rules != active.rules:
+            raise SkillError(
+                f"the session had the skill {past.skill} on: it has other rules now than then",
+                hint=hint,
+            )
+        return active
+
+    def _keep(self, by: By, confidence: float) -> None:
+        body = {"skill": self.name, "digest": self._digest, "by": by, "confidence": confidence}
+        body |= {"rules": self.active.rules if self.active else None}
+        self.by = by
         self.audit.append("skill_change", body)
         self.store.append("skill_change", body)
-        self.observe(SkillChange(name, by, confidence))
+        self.observe(SkillChange(self.name, by, confidence))
 
     def _activated(self, name: str) -> Active:
         return activate(self.catalogue.get(name), tools=tuple(self.tools.all), known=BUILTIN_NAMES)
 
     async def _put(self, active: Active | None) -> None:
-        """Put a skill in force, all of it or nothing."""
+        """Put a skill in force, all of it or nothing, also where this is broken off."""
         layers = skill_layers(active) if active else ()
-        before = self.active
-        await self._restore_model()
-        await self._wish(active)
+        wish = await self._wish_of(active)
+        before, wished = self.active, self.models.wish
         self.active = self.tools.active = active
+        self.models.grant(wish)
         try:
             self._speech = None
             self.speech()
         except BaseException:
             self.active = self.tools.active = before
-            await self._restore_model()
-            await self._wish(before)
+            self.models.grant(wished)
             raise
         self.votes.layers = layers
 
-    async def _wish(self, active: Active | None) -> None:
-        if active is None or not (active.model or active.thinking):
-            return
+    async def _wish_of(self, active: Active | None) -> Wish:
+        if active is None:
+            return NO_WISH
         roles = self.models.roles
         name = (roles.small or roles.main) if active.model == SMALL else active.model
-        if name and name != roles.main:
-            try:
-                await self.models.switch(name, reason="skill")
-            except (ConfigError, CredentialError, ModelError) as error:
-                wish = f"skill {active.skill.name} would like the model {name}: {error.message}"
-                self.note(escape_terminal(wish))
-        if active.thinking:
-            self.models.think(active.thinking, reason="skill")
-        now = self.models.roles
-        self._before = _Model(roles.main, roles.thinking, (now.main, now.thinking))
-
-    async def _restore_model(self) -> None:
-        """Ask the model of before again, unless a person chose another since."""
-        before, self._before = self._before, None
-        if before is None:
-            return
-        now = self.models.roles
-        if now.main == before.wished[0] and now.main != before.main:
-            await self.models.switch(before.main, reason="skill")
-        if now.thinking == before.wished[1] and now.thinking != before.thinking:
-            self.models.think(before.thinking, reason="skill")
+        try:
+            return await self.models.wished(name, active.thinking)
+        except (ConfigError, CredentialError, ModelError) as error:
+            wish = f"skill {active.skill.name} would like the model {name}: {error.message}"
+            self.note(escape_terminal(wish))
+            return Wish(thinking=active.thinking)

@@ -12,7 +12,6 @@ from anyio import to_thread
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
 from orchestrator.context.speech import Speech
-from orchestrator.errors import UsageError
 from orchestrator.harness.ground import Ground
 from orchestrator.harness.models.meter import Meter, Metered
 from orchestrator.harness.models.models import Models
@@ -28,7 +27,7 @@ from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.skills.active import Active
 from orchestrator.skills.discover import Catalogue
 from orchestrator.skills.listing import listing
-from orchestrator.skills.router import OFF, said_skill
+from orchestrator.skills.router import AUTO, OFF
 from orchestrator.tools.tool import Tool
 
 MOST_NAMED = 5
@@ -53,15 +52,13 @@ async def bring_skills(
 ) -> Brought:
     """Read the skills and tell what was left out.
 
-    ``/skill NAME`` at the start of what was said is taken as ``--skill NAME``. Raises UsageError or
-    SkillError for a skill that was asked for and cannot be used: nothing is made by then.
+    Raises SkillError for a skill that was asked for and cannot be used: nothing is made by then.
     """
-    options = _as_said(options)
     find = partial(find_skills, options.directory, paths, home=Path.home())
     catalogue = await to_thread.run_sync(find)
     for remark in (*_broken(catalogue), *catalogue.notes):
         note(escape_terminal(f"skills: {remark}"))
-    if options.skill is not None and options.skill not in OFF:
+    if options.skill is not None and options.skill not in {*OFF, AUTO}:
         catalogue.get(options.skill)
     options = replace(options, skill_files=shelf_of(catalogue, paths))
     return Brought(options, catalogue, paths)
@@ -139,30 +136,18 @@ async def begin_skill(desk: SkillDesk, options: RunOptions, *, resumed: bool) ->
 
     Raises SkillError or PromptError where what was asked for cannot be used.
     """
-    if options.skill in OFF:
+    if options.skill in {*OFF, AUTO}:
         await desk.take_off(resumed=resumed)
+        desk.routes = options.skill == AUTO
     elif options.skill is not None:
         await desk.use(options.skill)
-    else:
-        if resumed:
-            await desk.take_up()
-        if options.prompt:
-            await desk.route(options.prompt)
+    elif resumed:
+        await desk.take_up(anew=bool(options.prompt))
+    if options.prompt:
+        await desk.route(options.prompt)
 
 
 def _parts(active: Active, scrub: Callable[[str], str]) -> SkillParts:
     skill = active.skill
     texts = (scrub(cleaned(active.instructions)), scrub(cleaned(active.output)))
     return SkillParts(skill.name, texts[0], skill.source, texts[1])
-
-
-def _as_said(options: RunOptions) -> RunOptions:
-    said = said_skill(options.prompt) if options.prompt else None
-    if said is None:
-        return options
-    if not said.rest:
-        raise UsageError(
-            f"/skill {said.skill or 'off'}: expected what to do after it, got nothing",
-            hint="such as: /skill review the uncommitted changes",
-        )
-    return replace(options, prompt=said.rest, skill=said.skill or "off")

@@ -7,10 +7,10 @@ import anyio
 import pytest
 
 from orchestrator.config.settings import Settings
-from orchestrator.errors import ContextError
+from orchestrator.errors import ContextError, UsageError
 from orchestrator.harness.conversation import Conversation, open_conversation
 from orchestrator.schema.event import ErrorRaised, SessionEnd, SessionStart, ToolEnd, ToolStart
-from orchestrator.schema.head_event import CompactionEnd, CompactionStart
+from orchestrator.schema.head_event import CompactionEnd, CompactionStart, SkillChange
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("engine")]
 
@@ -192,3 +192,60 @@ async def _nothing(_):
 
 def _with(options, **more):
     return replace(options, **more)
+
+
+@pytest.mark.parametrize("how", ["done", "aborted", "failed"])
+def test_skill_that_words_chose_is_on_until_the_answer_is_over(options, paths, front, how):
+    """However it ends: nothing of it holds for what is said next."""
+    seen = []
+    turns = {
+        "done": [bash("git push"), {"text": "a"}],
+        "aborted": [bash("sleep 60")],
+        "failed": [{"error": {"status": 400, "type": "invalid_request_error"}}],
+    }
+
+    async def about(conversation):
+        skills = conversation.session.skills
+        before = conversation.session.speech(), list(skills.tools), skills.votes.layers
+
+        def watch(event):
+            if isinstance(event, ToolStart):
+                seen.append(skills.name)
+                if how == "aborted":
+                    conversation.abort()
+
+        front.watch = watch
+        await conversation.say("write a commit message")
+        front.watch = lambda _: None
+        seen.append(skills.name)
+        after = conversation.session.speech(), list(skills.tools), skills.votes.layers
+        assert after == before
+
+    talk(options(*turns[how], prompt=None), paths, front, about=about)
+
+    assert seen == (["commit-message"] if how != "failed" else []) + [None]
+    changes = [(event.skill, event.by) for event in front.of(SkillChange)]
+    assert changes == [("commit-message", "trigger"), (None, "trigger")]
+    if how == "done":
+        assert "publishes nothing" in front.of(ToolEnd)[0].output
+
+
+def test_skill_is_not_switched_while_the_model_is_at_work(options, paths, front):
+    said = []
+
+    async def about(conversation):
+        async def switch():
+            try:
+                await conversation.use_skill("debug")
+            except UsageError as error:
+                said.append(error.message)
+            conversation.abort()
+
+        async with anyio.create_task_group() as group:
+            front.watch = lambda event: isinstance(event, ToolStart) and group.start_soon(switch)
+            await conversation.say("wait")
+        said.append(conversation.session.skills.name)
+
+    talk(options(bash("sleep 60"), prompt=None), paths, front, about=about)
+
+    assert said == ["the model is at work", None]

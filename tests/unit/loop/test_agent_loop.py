@@ -13,6 +13,7 @@ from orchestrator.loop.limits import Limits
 from orchestrator.loop.whole import WholeConversation
 from orchestrator.loop.words import CUT_CALL, CUT_TEXT, NO_TOOLS, NOT_FINISHED, NOTHING_SAID
 from orchestrator.sandbox.scripted import Reply, ScriptedBox
+from orchestrator.schema.codec import encode_message
 from orchestrator.schema.event import (
     ErrorRaised,
     LimitReached,
@@ -265,6 +266,10 @@ REACHED = {
         "runner": ToldRunner(output=lambda n: f"line {n}"),
         "prices": {"input_price": 50.0, "output_price": 50.0},
     },
+    "skill_tokens": {
+        "skill_tokens": lambda: 30,
+        "runner": ToldRunner(output=lambda n: f"line {n}"),
+    },
     "wall_time": {"limits": Limits(wall_time_s=0.05), "runner": SlowRunner()},
     "repetition": {"limits": Limits(repeat=2), "runner": ToldRunner()},
 }
@@ -308,6 +313,19 @@ def test_two_answers_of_nothing_in_a_row_fail_the_run(tmp_path):
 
     assert (end.status, end.answer, end.turns) == ("failed", "", 4)
     assert "answered with nothing" in opened.of(ErrorRaised)[-1].message
+
+
+def test_a_skills_tokens_are_those_of_one_run_under_it(tmp_path):
+    """What was used before it was switched on, or for what was said before, is not its doing."""
+    most = [None]
+    answers = [says(str(n), usage=Usage(10, 5)) for n in range(4)]
+    opened = open_loop(tmp_path, *answers, skill_tokens=lambda: most[0])
+    ends = []
+    for most[0] in (None, 20, 20, None):
+        opened.store.append("message", encode_message(UserMessage((Text("go on"),))))
+        ends.append(run(opened).status)
+
+    assert ends == ["done"] * 4
 
 
 NOTHING_LEFT = {

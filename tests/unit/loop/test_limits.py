@@ -15,11 +15,12 @@ A, B, OK, RED = Digest("sha256:a"), Digest("sha256:b"), Digest("sha256:ok"), Dig
         (Spent(tokens=100), "tokens"),
         (Spent(cost_usd=1.0), "cost"),
         (Spent(seconds=9.0), "wall_time"),
+        (Spent(run_tokens=50), "skill_tokens"),
     ],
 )
 def test_a_met_limit_is_named(spent, kind):
     """Meeting a limit is enough; passing it is not needed."""
-    found = reached(Limits(3, 100, 1.0, 9.0), spent)
+    found = reached(Limits(3, 100, 1.0, 9.0, skill_tokens=50), spent)
 
     assert found is not None
     assert found.kind == kind

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from orchestrator.cli.chat import commands
 from orchestrator.cli.chat.commands import run_command
 from orchestrator.cli.chat.talk import Leave
 from orchestrator.harness.conversation import FATAL
+from orchestrator.prompts import tree
 from tests.support.world import bash
 
 pytestmark = pytest.mark.docker
@@ -182,3 +184,91 @@ def test_skill_is_worked_by_from_the_next_request_on(chat):
     assert "  debug" in told
     assert "none-such" in told
     assert prompts[0] == prompts[2] != prompts[1]
+
+
+def changes(chat):
+    bodies = [entry["body"] for entry in kept(chat) if entry["type"] == "skill_change"]
+    return [(body["skill"], body["by"], body["confidence"]) for body in bodies]
+
+
+def test_words_choose_a_skill_for_one_answer_alone(chat):
+    """By the same triggers as in a run; afterwards the first prompt is back."""
+    turns = ({"text": "a"}, {"text": "b"}, {"text": "c"})
+    chat(*turns, said=["hello", "debug the crash", "thanks"])
+    prompts = [e["body"]["digest"] for e in kept(chat) if e["body"].get("kind") == "prompt"]
+
+    assert changes(chat) == [("debug", "trigger", 0.8), (None, "trigger", 1.0)]
+    assert prompts[0] == prompts[2] != prompts[1]
+
+
+def test_nothing_is_chosen_after_off_until_auto(chat):
+    """A person's skill is never replaced; what stands behind its name is said under it."""
+    said = [
+        "/skill off",
+        "debug the crash",
+        "/skill auto",
+        "debug the crash",
+        "/skill review debug the crash",
+        "debug it again",
+        "/skill:commit-message",
+    ]
+    _, answers, told = chat(*[{"text": name} for name in "abcd"], said=said)
+
+    assert answers == list("abcd")
+    assert changes(chat) == [
+        ("debug", "trigger", 0.8),
+        (None, "trigger", 1.0),
+        ("review", "user", 1.0),
+        ("commit-message", "user", 1.0),
+    ]
+    assert "no skill is on; none is chosen" in told
+    assert "no skill is on; what you say may call for one" in told
+
+
+def test_what_a_chat_begins_with_may_be_a_command(chat):
+    """As what ``run`` is given may be."""
+    _, answers, _ = chat({"text": "a"}, said=[], prompt="/skill debug /explain it")
+    said = next(e["body"] for e in kept(chat) if e["type"] == "message")
+
+    assert answers == ["a"]
+    assert changes(chat) == [("debug", "user", 1.0)]
+    assert said["content"][0]["text"].startswith("Explain it.")
+
+
+def test_policy_shows_the_votes_of_the_skill(chat):
+    _, _, told = chat(said=["/policy", "/skill review", "/policy"])
+
+    assert told.count("review-changes-nothing") == 1
+
+
+def test_skill_of_a_person_stays_over_what_is_done_at_rest(chat):
+    """And ``--skill`` is no word against what was said since."""
+
+    async def command(talk, line):
+        return Leave(nothing) if line == "/rest" else await run_command(talk, line)
+
+    async def nothing(_paths, _session):
+        return None
+
+    said = ["/skill debug", "/rest", "one", "/skill off", "/rest", "debug the crash"]
+    chat({"text": "a"}, {"text": "b"}, said=said, command=command)
+
+    assert changes(chat) == [("debug", "user", 1.0), (None, "user", 1.0)]
+
+
+def test_another_branch_has_its_own_skill(chat):
+    async def back(talk, line):
+        if line != "/back":
+            return await run_command(talk, line)
+        entries = talk.conversation.session.record.store.tree.entries
+        first = [entry for entry in entries if entry.type == "message"][1]
+        return await run_command(talk, f"/tree {first.id[:8]}")
+
+    turns = ({"text": "a"}, {"text": "b"}, {"text": "c"})
+    chat(*turns, said=["one", "/skill debug", "two", "/back", "three"], command=back)
+
+    assert changes(chat) == [("debug", "user", 1.0), (None, "user", 1.0)]
+
+
+def test_templates_are_never_called_as_commands_are():
+    assert frozenset(commands.COMMANDS) == tree.COMMANDS

@@ -1,5 +1,6 @@
 """Switching a skill on and off: what it changes, and that nothing of it is left."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import anyio
@@ -9,8 +10,8 @@ import yaml
 from orchestrator.context.speech import Speech
 from orchestrator.errors import PromptError, SkillError
 from orchestrator.harness.models.models import ModelSource, open_models
+from orchestrator.harness.models.remembered import Remembered, remembered
 from orchestrator.harness.models.roles import Roles
-from orchestrator.harness.options import LimitOptions
 from orchestrator.harness.skills.desk import OfferedTools, SkillDesk
 from orchestrator.harness.skills.voting import SkillVotes
 from orchestrator.policy.evaluate import evaluate
@@ -19,6 +20,7 @@ from orchestrator.schema.request import ExecRequest
 from orchestrator.schema.shares import Shares
 from orchestrator.sessions.entry import SessionHeader
 from orchestrator.sessions.store import SessionStore
+from orchestrator.skills.active import activate
 from orchestrator.skills.discover import Root, discover
 from orchestrator.tools.registry import BUILTIN_NAMES, builtin_tools
 from tests.support.shipped import shipped
@@ -124,10 +126,10 @@ def everything(desk):
         "policy": policy,
         "touch": evaluate(policy, TOUCH, tool="bash"),
         "process": evaluate(policy, TOUCH, tool="process"),
-        "roles": desk.models.roles,
+        "wish": desk.models.wish,
+        "thinking": desk.models.thinking,
         "model": desk.models.info,
-        "limits": desk.limited(LimitOptions(tokens=9000)),
-        "unlimited": desk.limited(LimitOptions()),
+        "max_tokens": desk.max_tokens(),
         "name": desk.name,
         "active": desk.active,
     }
@@ -152,7 +154,7 @@ def test_every_field_changes_and_every_field_comes_back(work):
     assert on["speech"].thinking == "low"
     assert (on["touch"].effect, before["touch"].effect) == ("deny", "allow")
     assert on["process"].effect == "deny"
-    assert on["limits"].tokens == on["unlimited"].tokens == 5000
+    assert (before["max_tokens"], on["max_tokens"]) == (None, 5000)
 
 
 def test_a_switch_that_fails_changes_nothing(work):
@@ -184,11 +186,25 @@ def test_a_model_that_the_person_chose_meanwhile_stays(work, script):
     assert work(task) == ("third", "max", "|read write edit bash|third")
 
 
+def test_a_wish_is_never_taken_for_the_persons_choice(work, store, script):
+    """A session that stopped under a skill goes on with the model that the person chose."""
+
+    async def task(desk):
+        desk.models.note = partial(store.append, "model_change")
+        store.append("model_change", desk.models.change("start"))
+        await desk.use("tidy")
+        desk.models.think("max")
+        return remembered(store.path), desk.models.info.name, desk.models.thinking
+
+    assert work(task) == (Remembered(script("main"), "max"), "other", "max")
+
+
 def test_triggers_choose_unless_a_skill_is_on_or_routing_is_off(work, store):
     """With the confidence recorded."""
 
     async def task(desk):
         match = await desk.route("broom and dust")
+        await desk.use("tidy")
         again = await desk.route("broom and dust")
         await desk.take_off(resumed=False)
         return match, again, await desk.route("broom and dust")
@@ -199,6 +215,7 @@ def test_triggers_choose_unless_a_skill_is_on_or_routing_is_off(work, store):
     assert (match.skill, again, after) == ("tidy", None, None)
     assert [(e["skill"], e["by"], e["confidence"]) for e in entries] == [
         ("tidy", "trigger", 0.75),
+        ("tidy", "user", 1.0),
         (None, "user", 1.0),
     ]
 
@@ -210,24 +227,149 @@ def test_a_session_that_is_taken_up_has_its_skill_again(work):
         await desk.use("tidy")
 
     async def again(desk):
-        await desk.take_up()
+        await desk.take_up(anew=True)
         return desk.name, list(desk.tools), list(desk.audit)
 
     async def gone(desk):
         with pytest.raises(SkillError, match="had the skill tidy on") as error:
-            await desk.take_up()
+            await desk.take_up(anew=True)
         await desk.take_off(resumed=True)
-        await desk.take_up()
+        await desk.take_up(anew=True)
         return error.value.hint, desk.name
 
-    async def chosen(desk):
-        await desk.use("tidy", "trigger", 0.8)
-
-    work(chosen)
-    assert work(again)[0] is None
     work(on)
     assert work(again) == ("tidy", ["read", "bash"], [])
     empty = discover([], tools=BUILTIN_NAMES)
     hint, name = work(gone, skills=empty)
     assert "--skill off" in hint
     assert name is None
+
+
+def test_what_was_chosen_for_one_thing_goes_on_only_where_nothing_else_is_said(work):
+    """A run that was killed is the same run; a new word is not."""
+
+    async def chosen(desk):
+        await desk.use("tidy", "trigger", 0.8)
+
+    async def same(desk):
+        await desk.take_up(anew=False)
+        was = desk.name, desk.by, list(desk.audit)
+        await desk.route("something else")
+        return was, desk.name, [(body["skill"], body["by"]) for _, body in desk.audit]
+
+    async def other(desk):
+        await desk.take_up(anew=True)
+        return desk.name, [(body["skill"], body["by"]) for _, body in desk.audit]
+
+    work(chosen)
+    assert work(same) == (("tidy", "trigger", []), None, [(None, "trigger")])
+    work(chosen)
+    assert work(other) == (None, [(None, "trigger")])
+
+
+def test_only_what_nobody_switched_on_is_settled(work):
+    async def task(desk):
+        before = everything(desk)
+        await desk.route("broom and dust")
+        await desk.settle()
+        after = everything(desk)
+        await desk.use("tidy")
+        await desk.settle()
+        return before == after, desk.name
+
+    assert work(task) == (True, "tidy")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("Sweep.", "Mop.", "the text of skill tidy is another now"),
+        ("forbidden-tools: [process]", "forbidden-tools: []", "it has other rules now"),
+        ("effect: deny", "effect: ask", "it has other rules now"),
+        ("max-tokens: 5000", "max-tokens: 6000", "it has other rules now"),
+    ],
+)
+def test_a_skill_that_changed_is_taken_up_under_the_same_rules_alone(
+    tmp_path, work, old, new, told
+):
+    """Else what held would be loosened in silence; whoever names it takes it as it is."""
+    file = tmp_path / "skills/tidy/SKILL.md"
+    text = file.read_text().replace("allowed-tools: [read, bash]", "forbidden-tools: [process]")
+
+    def catalogue(text):
+        file.write_text(text)
+        return discover([Root(tmp_path / "skills", "user")], tools=BUILTIN_NAMES)
+
+    async def on(desk):
+        await desk.use("tidy")
+
+    async def again(desk):
+        said = []
+        desk.note = said.append
+        try:
+            await desk.take_up(anew=True)
+        except SkillError as error:
+            return error.message, error.hint, desk.name
+        return said[0], "", desk.name
+
+    work(on, skills=catalogue(text))
+    assert old in text
+    message, hint, name = work(again, skills=catalogue(text.replace(old, new)))
+
+    assert told in message
+    assert ("--skill tidy" in hint, name) == ((True, None) if "rules" in told else (False, "tidy"))
+
+
+def test_a_place_of_the_conversation_has_the_skill_that_was_on_there(work, store):
+    """Whichever way it is gone to; what was chosen for one thing alone is on nowhere."""
+
+    async def task(desk):
+        def move(leaf):
+            return lambda: store.append("leaf", {"target": leaf})
+
+        def say(text):
+            return store.append("message", {"role": "user", "content": text})
+
+        bare = say("a")
+        before = everything(desk)
+        await desk.use("tidy")
+        tidy = say("b")
+        on = everything(desk)
+        await desk.follow(desk.there(bare), move(bare))
+        left = everything(desk)
+        await desk.use("tidy", "trigger", 0.8)
+        chosen = say("c")
+        await desk.settle()
+        await desk.follow(desk.there(tidy), move(tidy))
+        back = everything(desk)
+        told = len(desk.audit)
+        await desk.follow(desk.there(tidy), move(tidy))
+        assert len(desk.audit) == told
+        await desk.follow(desk.there(chosen), move(chosen))
+        await desk.take_up(anew=False)
+        return (left, back, desk.name), (before, on, None)
+
+    got, wanted = work(task)
+
+    assert got == wanted
+
+
+def test_nothing_moves_where_the_skill_of_a_place_cannot_be_used(work, store):
+    async def on(desk):
+        await desk.use("tidy")
+        return store.append("message", {"role": "user", "content": "a"})
+
+    async def back(desk):
+        with pytest.raises(SkillError, match="had the skill tidy on"):
+            desk.there(tidy)
+
+    async def too_long(desk):
+        [greedy] = [skill for skill in desk.catalogue.skills.values() if skill.name == "greedy"]
+        active = activate(greedy, tools=("read",), known=BUILTIN_NAMES)
+        with pytest.raises(PromptError):
+            await desk.follow(active, lambda: pytest.fail("moved"))
+        return desk.name
+
+    tidy = work(on)
+    work(back, skills=discover([], tools=BUILTIN_NAMES))
+    assert work(too_long) is None

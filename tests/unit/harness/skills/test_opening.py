@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from orchestrator.config.paths import Paths
-from orchestrator.errors import SkillError, UsageError
+from orchestrator.errors import SkillError
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.skills.opening import bring_skills, with_skills
 
@@ -31,19 +31,11 @@ def bring(tmp_path, monkeypatch):
     return run
 
 
-@pytest.mark.parametrize(
-    ("prompt", "skill", "left"),
-    [
-        ("/skill review my diff", "review", "my diff"),
-        ("/skill off do it", "off", "do it"),
-        ("do it", None, "do it"),
-        (None, None, None),
-    ],
-)
-def test_what_is_said_outright_counts_as_the_flag(bring, tmp_path, prompt, skill, left):
-    brought = bring(prompt)
+def test_files_are_there_only_once_they_are_shelved(bring, tmp_path):
+    """What is said is the command line's to understand."""
+    brought = bring("/skill review my diff")
 
-    assert (brought.options.skill, brought.options.prompt) == (skill, left)
+    assert (brought.options.skill, brought.options.prompt) == (None, "/skill review my diff")
     assert not (tmp_path / "state").exists()
     anyio.run(brought.shelve)
     assert (brought.options.skill_files / "review/SKILL.md").is_file()
@@ -63,8 +55,6 @@ def test_a_box_that_is_made_ahead_has_the_files_that_a_session_brings(bring, tmp
 def test_what_cannot_be_used_ends_before_anything_is_made(bring, tmp_path):
     with pytest.raises(SkillError, match="did you mean review"):
         bring("x", skill="reveiw")
-    with pytest.raises(UsageError, match="what to do after it"):
-        bring("/skill review")
 
     assert not (tmp_path / "state").exists()
 
