@@ -7,7 +7,7 @@ bounded by what goes in. Counterpart: ``render``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from jinja2 import Environment, nodes
 
@@ -33,6 +33,8 @@ ALLOWED: tuple[type[nodes.Node], ...] = (
 )
 FILTERS = frozenset({"capitalize", "first", "join", "last", "length", "lower", "trim", "upper"})
 """None makes a text longer than its input by a number that the template gives."""
+MOST_BETWEEN = 16
+"""Characters that ``join`` puts between two."""
 
 
 class Complexity(Exception):  # noqa: N818 - caught at once, and never seen
@@ -49,11 +51,13 @@ def check_plain(
 ) -> None:
     """Raise Complexity unless the template and its partials keep to the small language."""
     _check(tree, in_loop=False)
+    seen: set[str] = set()
     for include in tree.find_all(nodes.Include):
         name = include.template
         if not isinstance(name, nodes.Const) or not isinstance(name.value, str):
             raise Complexity("an include of a computed name", include.lineno)
-        inner = partial(name.value)
+        inner = None if name.value in seen else partial(name.value)
+        seen.add(name.value)
         if inner is None:
             continue
         parsed = environment.parse(inner)
@@ -67,9 +71,29 @@ def _check(node: nodes.Node, *, in_loop: bool) -> None:
         raise Complexity(f"'{type(node).__name__.lower()}'", node.lineno)
     if isinstance(node, nodes.Filter) and node.name not in FILTERS:
         raise Complexity(f"the filter '{node.name}'", node.lineno)
+    if isinstance(node, nodes.Filter) and node.name == "join":
+        _check_join(node)
     if in_loop and isinstance(node, nodes.For | nodes.Include):
         raise Complexity("a loop or an include in a loop", node.lineno)
     if isinstance(node, nodes.For) and node.recursive:
         raise Complexity("a recursive loop", node.lineno)
     for child in node.iter_child_nodes():
         _check(child, in_loop=in_loop or isinstance(node, nodes.For))
+
+
+def _check_join(join: nodes.Filter) -> None:
+    """Refuse what multiplies: a text joined by a text, over and over."""
+    plain = not (join.kwargs or join.dyn_args or join.dyn_kwargs) and len(join.args) <= 1
+    between = [node.value if isinstance(node, nodes.Const) else None for node in join.args]
+    if not plain or any(not isinstance(b, str) or len(b) > MOST_BETWEEN for b in between):
+        raise Complexity(
+            f"'join' by more than {MOST_BETWEEN} characters, or by what is computed", join.lineno
+        )
+    if join.node is not None and any(inner.name == "join" for inner in _filters(join.node)):
+        raise Complexity("a 'join' of what was joined", join.lineno)
+
+
+def _filters(node: nodes.Node) -> Iterator[nodes.Filter]:
+    if isinstance(node, nodes.Filter):
+        yield node
+    yield from node.find_all(nodes.Filter)

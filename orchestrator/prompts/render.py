@@ -13,6 +13,7 @@ from jinja2.exceptions import (
     TemplateSyntaxError,
     UndefinedError,
 )
+from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from orchestrator.errors import PromptError
@@ -20,12 +21,15 @@ from orchestrator.prompts.plain import Complexity, check_plain
 
 MOST_CHARACTERS = 256 * 1024
 """Of a rendered text: what a person wrote for a model is far shorter."""
+MOST_NUMBER = 10_000
+"""Of what a template may multiply, raise to a power or divide by: no result is long then."""
 _RAISED = (
     SecurityError,
     TemplateError,
     ArithmeticError,
     AttributeError,
     LookupError,
+    MemoryError,
     SyntaxError,
     TypeError,
     ValueError,
@@ -96,15 +100,42 @@ def _told(source: str, values: Mapping[str, Any]) -> Iterator[None]:
             hint="variables, if, and one for over a list are; yours in the configuration may more",
         ) from err
     except RecursionError as err:
-        raise PromptError(f"{source}: it includes itself without end") from err
+        raise PromptError(f"{source}: it nests too deep, or includes itself without end") from err
     except _RAISED as err:
-        raise PromptError(f"{source}: cannot be rendered: {err}") from err
+        raise PromptError(
+            f"{source}: cannot be rendered: {str(err) or type(err).__name__}"
+        ) from err
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """Refuses to multiply, also where all factors stand in the template and are known before."""
+
+    intercepted_binops = frozenset({"*", "**", "%"})
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Return what is small for sure; SecurityError for what could be of any size."""
+        if not (_is_small(left, right) or (operator == "*" and _is_short(left, right))):
+            raise SecurityError(f"'{operator}' is for small numbers and short texts alone")
+        return super().call_binop(context, operator, left, right)
+
+
+def _is_small(*numbers: Any) -> bool:
+    return all(isinstance(number, int | float) and abs(number) <= MOST_NUMBER for number in numbers)
+
+
+def _is_short(left: Any, right: Any) -> bool:
+    texts = [side for side in (left, right) if isinstance(side, str | list | tuple)]
+    counts = [side for side in (left, right) if isinstance(side, int)]
+    return len(texts) == len(counts) == 1 and len(texts[0]) * counts[0] <= MOST_CHARACTERS
 
 
 def _environment(loader: BaseLoader) -> ImmutableSandboxedEnvironment:
-    return ImmutableSandboxedEnvironment(
+    made = _Environment(
         loader=loader, undefined=StrictUndefined, autoescape=False, keep_trailing_newline=False
     )
+    # It makes text of any size from nothing.
+    del made.globals["lipsum"]
+    return made
 
 
 def _bounded(

@@ -44,6 +44,12 @@ def test_variables_conditions_and_one_loop_are_enough(text):
         "{% extends 'p' %}",
         "{% import 'p' as p %}",
         "{{ 9 ** 9 ** 9 }}",
+        "{{ a|join(a) }}",
+        "{{ a|join('12345678901234567') }}",
+        "{{ a|join(d=a) }}",
+        "{{ a|join(*a) }}",
+        "{{ a|join('1')|upper|join('1') }}",
+        "{{ (b if a|join('1') else a)|join('1') }}",
     ],
 )
 def test_what_could_grow_or_run_without_end_is_refused(text):
@@ -59,3 +65,17 @@ def test_partials_are_held_to_the_same_and_include_nothing():
         check("{% include 'p' %}", {"p": "{{ a * 9 }}"})
     with pytest.raises(Complexity):
         check("{% include 'p' %}", {"p": "{% include 'q' %}", "q": "x"})
+
+
+def test_a_partial_is_read_once_however_often_it_is_included():
+    """Reading is what costs, and the result is bounded elsewhere."""
+    read = []
+
+    def partial(name):
+        read.append(name)
+        return "x"
+
+    environment = Environment()
+    check_plain(environment.parse("{% include 'p' %}" * 50), environment, partial)
+
+    assert read == ["p"]

@@ -43,6 +43,11 @@ def test_a_missing_variable_is_an_error_with_the_known_ones():
         ("{% include 'bad' %}", "partial bad"),
         ("{% include 'self' %}", "without end"),
         ("{% for i in range(100000000) %}x{% endfor %}", "cannot be rendered"),
+        ("{{ 'a' * 300000 }}", "for small numbers and short texts"),
+        ("{{ [0] * 300000 }}", "for small numbers and short texts"),
+        ("{{ 99 ** 99 ** 99 }}", "for small numbers and short texts"),
+        ("{{ '%999999999d' % 1 }}", "for small numbers and short texts"),
+        ("{{ lipsum(9) }}", "'lipsum' is undefined"),
         ("{% for i in range(90000) %}12345{% endfor %}", f"at most {MOST_CHARACTERS} characters"),
     ],
 )
@@ -53,7 +58,14 @@ def test_what_cannot_be_rendered_is_told_with_its_place(text, reason):
 
 
 @pytest.mark.parametrize(
-    "text", ["{{ a * 9 }}", "{% set b = a ~ a %}", "{{ a.upper() }}", "{{ range(9) }}"]
+    "text",
+    [
+        "{{ a * 9 }}",
+        "{{ 7 % 2 + 3 ** 2 }}",
+        "{% set b = a ~ a %}",
+        "{{ a.upper() }}",
+        "{{ range(9) }}",
+    ],
 )
 def test_a_projects_text_keeps_to_the_small_language(text):
     """The same text is fine in the user's own folder."""
