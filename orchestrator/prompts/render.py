@@ -112,11 +112,11 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset({"*", "**", "%"})
 
-    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+    def call_binop(self, context: Context, operator: str, *sides: Any) -> Any:
         """Return what is small for sure; SecurityError for what could be of any size."""
-        if not (_is_small(left, right) or (operator == "*" and _is_short(left, right))):
+        if not (_is_small(*sides) or (operator == "*" and _is_short(*sides))):
             raise SecurityError(f"'{operator}' is for small numbers and short texts alone")
-        return super().call_binop(context, operator, left, right)
+        return super().call_binop(context, operator, *sides)
 
 
 def _is_small(*numbers: Any) -> bool:
