@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -21,6 +22,7 @@ Format = Literal["html", "md", "jsonl"]
 
 EXPORT_WARNING = "secrets were replaced as far as they look like some: read it before you share it"
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".jsonl": "jsonl"}
 
 
@@ -97,7 +99,10 @@ def write_export(path: Path, data: bytes) -> None:
     except (OSError, ValueError) as error:
         # A ValueError is a name that no file can have.
         why = error.strerror if isinstance(error, OSError) else str(error)
+        is_full = isinstance(error, OSError) and error.errno in _FULL
         raise SessionError(
             f"{path}: the export cannot be written: {why}",
-            hint="name a file that is not there yet, in a folder that is",
+            hint="free space, or name a file on another disk"
+            if is_full
+            else "name a file that is not there yet, in a folder that is",
         ) from error

@@ -13,7 +13,13 @@ import typer
 from orchestrator.cli.sessions_chosen import Json, folder_of, show, tell, user_paths
 from orchestrator.config.paths import Paths
 from orchestrator.errors import GloveboxError, UsageError
-from orchestrator.harness.retention import Removal, due, has_changes, remove_session
+from orchestrator.harness.retention import (
+    Removal,
+    check_removable,
+    due,
+    has_changes,
+    remove_session,
+)
 from orchestrator.policy.units import parse_duration
 from orchestrator.sessions.finding import SessionFile, find_session, list_sessions
 
@@ -86,7 +92,11 @@ def _remove(
     removed, freed, failed = [], 0, False
     for item in chosen:
         try:
-            freed += item.size if dry_run else remove_session(item, paths, removal)
+            if dry_run:
+                check_removable(item, paths, removal)
+                freed += item.size
+            else:
+                freed += remove_session(item, paths, removal)
         except GloveboxError as error:
             tell(error.message, *([f"  {error.hint}"] if error.hint else []))
             failed = True

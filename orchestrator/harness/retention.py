@@ -6,8 +6,11 @@ was removed.
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,11 +52,43 @@ def due(
 
 
 def remove_session(item: SessionFile, paths: Paths, removal: Removal) -> int:
-    """Remove one session and return the bytes that its own files held.
+    """Remove one session and return the bytes that its own files held; 0 where it is gone already.
 
     Raises SessionBusy while a process has it open, SessionError where changes wait that are not
-    to be dropped; then all of it is still there.
+    to be dropped, or where its folder cannot be written; then all of it is still there.
     """
+    session = item.header.id
+    try:
+        with _removable(item, paths, removal):
+            if not os.access(item.path.parent, os.W_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            _drop_files(session, paths)
+            _close_chain(session, paths, removal)
+            return _remove_own(item.path, paths.recordings(session))
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and not os.path.lexists(item.path):
+            # Somebody else removed it meanwhile.
+            return 0
+        raise SessionError(
+            f"{item.path}: the session cannot be removed: {error.strerror}",
+            hint=f"mend the rights of {item.path.parent}",
+        ) from error
+
+
+def check_removable(item: SessionFile, paths: Paths, removal: Removal) -> None:
+    """Raise what `remove_session` would before it touches anything."""
+    try:
+        with _removable(item, paths, removal):
+            return
+    except OSError as error:
+        raise SessionError(
+            f"{item.path}: the session cannot be removed: {error.strerror}"
+        ) from error
+
+
+@contextmanager
+def _removable(item: SessionFile, paths: Paths, removal: Removal) -> Iterator[None]:
+    """Keep the session from being opened meanwhile; raise where it is not to be removed."""
     session = item.header.id
     with held_at_rest(item.path) as resting:
         if not resting:
@@ -65,9 +100,7 @@ def remove_session(item: SessionFile, paths: Paths, removal: Removal) -> int:
                 f"session {session}: changes wait in its box",
                 hint=f"glovebox diff {session} shows them; --changes drops them too",
             )
-        _drop_files(session, paths)
-        _close_chain(session, paths, removal)
-        return _remove_own(item.path, paths.recordings(session))
+        yield
 
 
 def _drop_files(session: SessionId, paths: Paths) -> None:

@@ -40,7 +40,20 @@ def session_file_name(created: datetime, session: SessionId) -> str:
 
 
 def list_sessions(folder: Path) -> list[SessionFile]:
-    """Return the sessions below a folder, the one written last first; other files are left out."""
+    """Return the sessions below a folder, the one written last first; other files are left out.
+
+    Raises SessionError for a folder that cannot be looked into: it may hold some.
+    """
+    try:
+        with os.scandir(folder):
+            pass
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as err:
+        raise SessionError(
+            f"{folder}: sessions cannot be looked for: {err.strerror}",
+            hint=f"mend its rights: chmod u+rwx {folder}",
+        ) from err
     found = list(_sessions_below(folder))
     return sorted(found, key=lambda item: (item.modified, item.path.name), reverse=True)
 
@@ -58,6 +71,12 @@ def find_session(folder: Path, prefix: str) -> SessionFile:
         raise SessionError(
             f"session {prefix!r}: expected one, {len(found)} have such an id: {ids}",
             hint="give more digits",
+        )
+    if len(exact) > 1:
+        names = ", ".join(str(item.path) for item in exact[:5])
+        raise SessionError(
+            f"session {prefix}: {len(exact)} files say that they are it: {names}",
+            hint="move all but one of them elsewhere",
         )
     return (exact or found)[0]
 

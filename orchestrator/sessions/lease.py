@@ -70,7 +70,8 @@ def held_at_rest(path: Path) -> Iterator[bool]:
             # Where nobody can tell, somebody may have it.
             yield False
             return
-        yield True
+        # Another file may have taken its place since it was opened: that one is not held.
+        yield _is_in_place(fd, path)
     finally:
         os.close(fd)
 

@@ -79,3 +79,13 @@ def test_nothing_is_pruned_without_a_bound(sessions, session: Path, options) -> 
 
     assert done.returncode == 2
     assert session.exists()
+
+
+def test_dry_run_tells_what_would_stay(sessions, session: Path) -> None:
+    """As the real one would."""
+    with SessionStore.open(session):
+        done = sessions("prune", "--keep", "0", "--dry-run")
+
+    assert done.returncode == 1
+    assert "has it open" in done.stderr
+    assert "would be removed" not in done.stdout

@@ -9,8 +9,8 @@ import pytest
 from orchestrator.audit.log import AuditLog
 from orchestrator.audit.signer import Signer
 from orchestrator.config.paths import Paths
-from orchestrator.errors import SessionBusy
-from orchestrator.harness.retention import Removal, due, remove_session
+from orchestrator.errors import SessionBusy, SessionError
+from orchestrator.harness.retention import Removal, check_removable, due, remove_session
 from orchestrator.schema.ids import SessionId
 from orchestrator.sessions.entry import SessionHeader
 from orchestrator.sessions.finding import SessionFile, find_session
@@ -80,4 +80,33 @@ def test_open_session_is_left_whole(item: SessionFile, paths: Paths) -> None:
 
     assert item.path.exists()
     assert paths.audit_log(HEADER.id).exists()
+    assert paths.recordings(HEADER.id).exists()
+
+
+def test_session_that_is_gone_meanwhile_is_no_failure(item: SessionFile, paths: Paths) -> None:
+    """Two that tidy at once both succeed."""
+    remove_session(item, paths, Removal())
+
+    assert remove_session(item, paths, Removal()) == 0
+
+
+def test_session_that_is_open_would_not_be_removed(item: SessionFile, paths: Paths) -> None:
+    """What only looks says the same as what acts."""
+    with SessionStore.open(item.path), pytest.raises(SessionBusy):
+        check_removable(item, paths, Removal())
+    check_removable(item, paths, Removal())
+
+    assert item.path.exists()
+
+
+def test_what_cannot_be_removed_is_whole_and_told(item: SessionFile, paths: Paths) -> None:
+    """In words, and nothing beside it is gone."""
+    made = item.path.rename(item.path.with_name("there.jsonl"))
+    item.path.symlink_to(made)
+
+    with pytest.raises(SessionError, match="cannot be removed: Too many levels"):
+        remove_session(item, paths, Removal())
+    with pytest.raises(SessionError, match="cannot be removed"):
+        check_removable(item, paths, Removal())
+    assert made.exists()
     assert paths.recordings(HEADER.id).exists()

@@ -107,3 +107,20 @@ def test_title_stands_before_the_first_words(create) -> None:
         assert first_words(store.path) == "mend it"
         store.append("custom", {"kind": "title", "title": "The parser"})
         assert first_words(store.path) == "The parser"
+
+
+def test_two_files_of_one_id_are_named(tmp_path: Path) -> None:
+    """Neither is taken by chance."""
+    add(tmp_path / "a", "abc123abc123")
+    add(tmp_path / "b", "abc123abc123")
+
+    with pytest.raises(SessionError, match="2 files say that they are it: "):
+        find_session(tmp_path, "abc123abc123")
+
+
+def test_folder_that_cannot_be_looked_into_is_told(tmp_path: Path) -> None:
+    """It may hold sessions, so there are not none."""
+    (tmp_path / "circle").symlink_to("circle")
+
+    with pytest.raises(SessionError, match="sessions cannot be looked for"):
+        list_sessions(tmp_path / "circle")
