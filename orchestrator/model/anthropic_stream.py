@@ -12,6 +12,7 @@ from orchestrator.model.anthropic_request import REDACTED
 from orchestrator.model.client import Delta, ModelInfo
 from orchestrator.model.counts import count
 from orchestrator.model.errors import broken_stream
+from orchestrator.model.event_shape import object_in, text_in
 from orchestrator.model.stops import ended
 from orchestrator.schema.message import (
     AssistantMessage,
@@ -61,30 +62,30 @@ class AnthropicFold:
         """Take one event; give what a reader can see of it."""
         match event.get("type"):
             case "message_start":
-                self._count(event.get("message") or {})
+                self._count(object_in(event, "message"))
             case "content_block_start":
                 yield from self._start(event)
             case "content_block_delta":
-                yield from self._extend(event.get("index", 0), event.get("delta") or {})
+                yield from self._extend(event.get("index", 0), object_in(event, "delta"))
             case "message_delta":
-                delta = event.get("delta") or {}
+                delta = object_in(event, "delta")
                 self._stop = delta.get("stop_reason") or self._stop
-                details = delta.get("stop_details") or {}
+                details = object_in(delta, "stop_details")
                 self._why = details.get("explanation") or details.get("category") or self._why
                 self._count(event)
             case "message_stop":
                 self._ended = True
 
     def _start(self, event: Mapping[str, Any]) -> Iterator[Delta]:
-        shape = event.get("content_block") or {}
+        shape = object_in(event, "content_block")
         block = _Block(shape.get("type", ""))
         self._blocks[event.get("index", len(self._blocks))] = block
         block.call = CallPieces(shape.get("id") or "", shape.get("name") or "")
         block.given = shape.get("input")
-        block.signature = shape.get("signature") or ""
+        block.signature = text_in(shape, "signature")
         if block.type == "redacted_thinking":
-            block.signature = REDACTED + (shape.get("data") or "")
-        block.text = shape.get("text") or shape.get("thinking") or ""
+            block.signature = REDACTED + (text_in(shape, "data"))
+        block.text = text_in(shape, "text") or text_in(shape, "thinking")
         if block.text:
             yield Delta("text" if block.type == "text" else "thinking", block.text)
 
@@ -92,15 +93,15 @@ class AnthropicFold:
         block = self._blocks.setdefault(index, _Block("text"))
         match delta.get("type"):
             case "text_delta":
-                block.text += delta.get("text") or ""
-                yield Delta("text", delta.get("text") or "")
+                block.text += text_in(delta, "text")
+                yield Delta("text", text_in(delta, "text"))
             case "thinking_delta":
-                block.text += delta.get("thinking") or ""
-                yield Delta("thinking", delta.get("thinking") or "")
+                block.text += text_in(delta, "thinking")
+                yield Delta("thinking", text_in(delta, "thinking"))
             case "signature_delta":
-                block.signature += delta.get("signature") or ""
+                block.signature += text_in(delta, "signature")
             case "input_json_delta":
-                block.call.arguments += delta.get("partial_json") or ""
+                block.call.arguments += text_in(delta, "partial_json")
 
     def _count(self, holder: Mapping[str, Any]) -> None:
         """Counts are cumulative: a later one replaces an earlier one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
@@ -35,10 +36,24 @@ class GeminiMessages:
         with self._failures.translating():
             stream = await self._client.models.generate_content_stream(**body)
             async with aclosing(stream):
-                async for chunk in stream:
+                async for chunk in _chunks(stream, self.info.id):
                     begun = True
                     for delta in fold.feed(chunk.model_dump(exclude_none=True)):
                         on_delta(delta)
         if not begun:
             raise unreadable(self.info.id, NOTHING)
         return fold.finish(prompt.messages)
+
+
+async def _chunks(stream: Any, model: str) -> AsyncIterator[Any]:
+    """Give the SDK's chunks; ModelError where it stumbles over a shape that it does not know."""
+    chunks = aiter(stream)
+    while True:
+        try:
+            chunk = await anext(chunks, None)
+        except (AttributeError, KeyError, TypeError) as error:
+            why = f"an event of the answer cannot be read: {type(error).__name__}"
+            raise unreadable(model, why) from None
+        if chunk is None:
+            return
+        yield chunk

@@ -9,6 +9,7 @@ from orchestrator.model.answer import assemble
 from orchestrator.model.client import Delta, ModelInfo
 from orchestrator.model.dialect import Dialect
 from orchestrator.model.errors import Failure, broken_stream, model_error
+from orchestrator.model.event_shape import object_in
 from orchestrator.model.openai_chat_calls import CallFold
 from orchestrator.model.openai_chat_request import REASONING_FIELDS
 from orchestrator.model.openai_usage import usage_from
@@ -61,7 +62,7 @@ class ChatFold:
                 continue
             self._usage = choice.get("usage") or self._usage
             self._stop = choice.get("finish_reason") or self._stop
-            yield from self._take(choice.get("delta") or {})
+            yield from self._take(object_in(choice, "delta"))
 
     def _take(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
         for name in REASONING_FIELDS:

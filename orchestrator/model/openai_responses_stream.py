@@ -9,6 +9,7 @@ from typing import Any
 from orchestrator.model.answer import CallPieces, Piece, assemble
 from orchestrator.model.client import Delta, ModelInfo
 from orchestrator.model.errors import Failure, broken_stream, model_error
+from orchestrator.model.event_shape import list_in, text_in
 from orchestrator.model.openai_responses_request import PHASE
 from orchestrator.model.openai_usage import usage_from
 from orchestrator.model.stops import ended
@@ -45,7 +46,7 @@ class ResponsesFold:
         """Take one event; give what a reader can see of it. Raises ModelError for a failure."""
         kind = event.get("type", "")
         if kind in _SEEN:
-            yield Delta("text" if _SEEN[kind] == "text" else "thinking", event.get("delta") or "")
+            yield Delta("text" if _SEEN[kind] == "text" else "thinking", text_in(event, "delta"))
         elif kind == "response.output_item.done":
             self._done.append(event.get("item") or {})
         elif kind in _ENDS:
@@ -91,7 +92,7 @@ class ResponsesFold:
         return any(
             part.get("type") == "refusal"
             for item in self._items(response)
-            for part in item.get("content") or ()
+            for part in list_in(item, "content")
             if isinstance(part, Mapping)
         )
 
@@ -99,7 +100,7 @@ class ResponsesFold:
         match item.get("type"):
             case "message":
                 mark = f"{PHASE}{item['phase']}" if item.get("phase") else None
-                for part in item.get("content") or ():
+                for part in list_in(item, "content"):
                     yield Text(part.get("text") or part.get("refusal") or "", mark)
             case "function_call":
                 yield CallPieces(
@@ -112,8 +113,8 @@ class ResponsesFold:
 
     def _thought(self, item: Mapping[str, Any]) -> Thinking:
         """Keep the item itself as the signature: it goes back as it came, save its status."""
-        texts = [part.get("text") or "" for part in item.get("summary") or ()]
-        texts = texts or [part.get("text") or "" for part in item.get("content") or ()]
+        texts = [part.get("text") or "" for part in list_in(item, "summary")]
+        texts = texts or [part.get("text") or "" for part in list_in(item, "content")]
         kept = {key: value for key, value in item.items() if key in _KEPT and value is not None}
         kept.setdefault("summary", [])
         signature = json.dumps(kept) if kept.get("encrypted_content") else None

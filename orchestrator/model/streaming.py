@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from orchestrator.model.client import Delta, OnDelta
 from orchestrator.model.errors import NOTHING, unreadable
+from orchestrator.model.event_shape import shaped
 
 
 class Fold(Protocol):
@@ -26,8 +27,14 @@ async def pour(stream: Any, fold: Fold, on_delta: OnDelta, *, model: str) -> Non
     async with stream:
         async for event in stream:
             begun = True
-            for delta in fold.feed(event.to_dict(mode="json", warnings=False)):
+            for delta in fold.feed(_plain(event)):
                 if delta.text:
                     on_delta(delta)
     if not begun:
         raise unreadable(model, NOTHING)
+
+
+def _plain(event: Any) -> dict[str, Any]:
+    """Return an event of an SDK as data; a word or a number on its own tells nothing."""
+    told = event.to_dict(mode="json", warnings=False) if hasattr(event, "to_dict") else event
+    return shaped(told) if isinstance(told, Mapping) else {}
