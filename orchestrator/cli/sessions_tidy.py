@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import typer
 
 from orchestrator.cli.sessions_chosen import Json, folder_of, show, tell, user_paths
 from orchestrator.config.paths import Paths
+from orchestrator.config.settings import load_settings
 from orchestrator.errors import GloveboxError, UsageError
 from orchestrator.harness.retention import (
     Removal,
@@ -58,17 +60,18 @@ def prune(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> int:
-    """Remove old sessions of a directory. One that is open, or whose changes wait, stays."""
+    """Remove old sessions of a directory. One that is open, or whose changes wait, stays.
+
+    Without --older-than and --keep the bounds of `sessions` in config.yaml hold.
+    """
+    paths, place = user_paths(), "--older-than"
     if older_than is None and keep is None:
-        raise UsageError(
-            "prune: expected --older-than or --keep, got neither",
-            hint="--older-than 30d --dry-run shows what would go",
-        )
-    paths = user_paths()
+        older_than, keep = _bounds_set(paths)
+        place = "config.yaml: sessions.older_than"
     try:
         before = None if older_than is None else time.time() - parse_duration(older_than)
     except ValueError as error:
-        raise UsageError(f"--older-than: {error}") from error
+        raise UsageError(f"{place}: {error}") from error
     found = list_sessions(folder_of(cd, paths, everywhere=everywhere))
     chosen = due(found, before=before, keep=keep)
     if not changes:
@@ -78,6 +81,17 @@ def prune(
     if not chosen:
         tell("nothing to remove")
     return _remove(chosen, paths, Removal(changes, audit), dry_run=dry_run, as_json=as_json)
+
+
+def _bounds_set(paths: Paths) -> tuple[str | None, int | None]:
+    """Return what the person's settings say; UsageError where they say nothing."""
+    given = load_settings(paths.config / "config.yaml", os.environ).sessions
+    if given.older_than is None and given.keep is None:
+        raise UsageError(
+            "prune: expected --older-than or --keep, got neither, and config.yaml sets none",
+            hint="--older-than 30d --dry-run shows what would go",
+        )
+    return given.older_than, given.keep
 
 
 def _remove(

@@ -108,6 +108,17 @@ class SkillSettings(BaseModel):
     model where no trigger speaks."""
 
 
+class SessionsSettings(BaseModel):
+    """What `sessions prune` removes where it is not told; both bounds hold together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    older_than: Annotated[str, Field(pattern=r"^[1-9]\d{0,2}d$")] | None = None
+    """Age in days since the last entry, such as 90d, at most 366d; None takes any age."""
+    keep: Annotated[int, Field(ge=0)] | None = None
+    """How many of the newest of a directory stay; None keeps none for being new."""
+
+
 class Settings(BaseModel):
     """What a user may set once instead of with every command."""
 
@@ -134,6 +145,8 @@ class Settings(BaseModel):
     """When a long conversation is compacted."""
     skills: SkillSettings = SkillSettings()
     """Skills."""
+    sessions: SessionsSettings = SessionsSettings()
+    """How long sessions are kept, once somebody prunes."""
     pool: PoolSettings = PoolSettings()
     """A warm pool for each project that a session worked on."""
     approvals: ApprovalsSettings = ApprovalsSettings()
@@ -215,6 +228,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 _SECTIONS: dict[tuple[str, ...], type[BaseModel]] = {
     ("prompt",): PromptSettings,
     ("skills",): SkillSettings,
+    ("sessions",): SessionsSettings,
     ("pool",): PoolSettings,
     ("approvals",): ApprovalsSettings,
     ("approvals", "webhook"): WebhookSettings,

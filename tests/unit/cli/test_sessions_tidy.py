@@ -89,3 +89,34 @@ def test_dry_run_tells_what_would_stay(sessions, session: Path) -> None:
     assert done.returncode == 1
     assert "has it open" in done.stderr
     assert "would be removed" not in done.stdout
+
+
+def test_bounds_of_the_settings_hold_without_flags(sessions, session: Path, tmp_path) -> None:
+    """A flag takes their place; without either nothing goes."""
+    config = tmp_path / ".config/glovebox/config.yaml"
+    config.parent.mkdir(parents=True)
+    os.utime(session, (time.time() - 40 * 86400,) * 2)
+    assert sessions("prune").returncode == 2
+
+    config.write_text("sessions: {older_than: 30d, keep: 1}\n")
+    assert "nothing to remove" in sessions("prune").stderr
+    config.write_text("sessions: {older_than: 60d}\n")
+    assert "nothing to remove" in sessions("prune").stderr
+    assert "would be removed" in sessions("prune", "--older-than", "30d", "-n").stdout
+    config.write_text("sessions: {older_than: 30d}\n")
+    assert "removed" in sessions("prune").stdout
+    assert not session.exists()
+
+
+@pytest.mark.parametrize("wrong", ["older_than: 0d", "older_than: soon", "keep: -1", "kept: 1"])
+def test_wrong_bounds_remove_nothing(sessions, session: Path, tmp_path, wrong: str) -> None:
+    """What is not understood is no permission."""
+    config = tmp_path / ".config/glovebox/config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"sessions: {{{wrong}}}\n")
+
+    done = sessions("prune")
+
+    assert done.returncode == 7
+    assert "config.yaml: sessions." in done.stderr
+    assert session.exists()
