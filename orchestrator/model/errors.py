@@ -79,10 +79,16 @@ _EMPTY_PURSE = re.compile(
 _BYTES = re.compile(
     r"\b(bytes|[KMG]i?B)\b|request_too_large|payload|(entity|body) (is )?too large", re.IGNORECASE
 )
+_BLIND = re.compile(
+    r"\bimages?\b( inputs?)? (is|are) not (supported|enabled)|missing data required for image input"
+    r"|not a multimodal model",
+    re.IGNORECASE,
+)
+"""A model that sees nothing: some servers call that a failure of their own."""
 _PICTURES = re.compile(
     r"\bimages?\b.{0,80}(exceed|too (large|big|many)|larger than|at most|maximum|limit)"
     r"|(too many|maximum( number)? of|at most \d+) .{0,20}\bimages?\b"
-    r"|(not support|that support|invalid|unsupported|unknown) .{0,20}\bimages?\b"
+    r"|(not support|that support|invalid|unsupported|unknown) .{0,20}\bimages?(_url)?\b"
     r"|(not|unable to|failed to) (process|decode|read|load|download) .{0,20}\bimages?\b",
     re.IGNORECASE | re.DOTALL,
 )
@@ -123,13 +129,20 @@ def classify(failure: Failure) -> ModelFailure:
         return kind
     if _THROTTLED.search(words) or kind == "rate_limit" or failure.status == 429:
         return "rate_limit"
-    if _PICTURES.search(failure.message) and kind in {None, "bad_request", "too_large"}:
+    if _refuses_pictures(failure.message, kind):
         return "too_large"
     if is_overflow(failure.message) and not _BYTES.search(f"{failure.type} {words}"):
         return "overflow"
     if failure.status == 413:
         return "too_large"
     return kind or _by_status(failure.status)
+
+
+def _refuses_pictures(words: str, kind: ModelFailure | None) -> bool:
+    if kind == "server":
+        return bool(_BLIND.search(words))
+    known = kind in {None, "bad_request", "too_large"}
+    return known and bool(_PICTURES.search(words) or _BLIND.search(words))
 
 
 def _by_status(status: int | None) -> ModelFailure:

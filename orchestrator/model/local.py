@@ -30,7 +30,7 @@ from orchestrator.model.client import ModelClient, ModelInfo
 from orchestrator.model.sdk import open_adapter
 from orchestrator.model.vendors import SLOW_IDLE_S
 
-INFO = ModelInfo("local", "smollm2-135m", 8_192, 512, 0.0, 0.0, 0.0, 0.0)
+INFO = ModelInfo("local", "smollm2-135m", 8_192, 512, 0.0, 0.0, 0.0, 0.0, images=False)
 """The window is what the model was trained for; longer answers than this only ramble."""
 START_S = 120.0
 """Loading takes under a second from a warm disk; a cold one on a busy machine is given time."""

@@ -20,7 +20,8 @@ from orchestrator.config.providers import ApiKind, ModelSettings, ProviderSettin
 from orchestrator.errors import ModelError
 from orchestrator.model.client import Delta, Prompt
 from orchestrator.model.local import INFO, LocalServer, serve_local
-from orchestrator.schema.event import ToolEnd
+from orchestrator.schema.event import Retry, ToolEnd
+from orchestrator.schema.head_event import ContextTrimmed
 from orchestrator.schema.message import Image
 from tests.support.api_talk import MODELS, open_talk, settings_of
 from tests.support.model_contract import adapter, ask, asking
@@ -136,10 +137,10 @@ def test_cut_stream(api: ApiKind) -> None:
     assert error.retryable
 
 
-def provider_of(api: ApiKind, relay: Relay) -> ProviderSettings:
+def provider_of(api: ApiKind, relay: Relay, *, images: bool = False) -> ProviderSettings:
     """Return the local server as a provider in the configuration."""
     size = ModelSettings(
-        context_window=INFO.context_window, max_output=INFO.max_output, images=False
+        context_window=INFO.context_window, max_output=INFO.max_output, images=images
     )
     return ProviderSettings(
         api=api,
@@ -164,6 +165,28 @@ def test_tools(api: ApiKind, server: LocalServer, relay: Relay, tmp_path: Path) 
 
     assert "blue whale" in anyio.run(scene)
     check_bodies(relay, api)
+
+
+@pytest.mark.parametrize("api", LOCAL)
+def test_picture_for_a_model_that_sees_none(
+    api: ApiKind, server: LocalServer, relay: Relay, tmp_path: Path
+) -> None:
+    """The server calls it a failure of its own; the session goes on without the picture."""
+
+    async def scene() -> None:
+        providers = {"own": provider_of(api, relay, images=True)}
+        async with open_talk(
+            tmp_path, f"own/{INFO.name}", providers, key=server.key, thinking=None
+        ) as talk:
+            picture = Image("image/png", PIXEL)
+            ended = await talk.say(picture, "Run the command: echo blue whale")
+            assert "blue whale" in ended.answer
+            assert talk.of(Retry) == []
+            assert [event.part for event in talk.of(ContextTrimmed)] == ["images"]
+
+    anyio.run(scene)
+    check_bodies(relay, api)
+    assert [PIXEL in str(asked.body) for asked in relay.asked] == [True, False, False]
 
 
 @pytest.mark.parametrize(("api", "other"), PAIRS)

@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 import pytest
 
-from orchestrator.config.providers import ApiKind
+from orchestrator.config.providers import ApiKind, ProviderSettings
 from orchestrator.credentials.secret import Secret
 from orchestrator.schema.event import MessageDelta, Retry, ToolEnd
 from orchestrator.schema.head_event import CompactionEnd
@@ -116,10 +116,12 @@ class Peers:
     relay: Relay
     folder: Path
 
-    def talk(self, api: ApiKind) -> AbstractAsyncContextManager[Talk]:
-        """Begin a session with one API's model; all others can be switched to."""
-        providers = {other: settings_of(other, self.relay.address) for other in APIS}
-        return open_talk(self.folder, name_of(api), providers, key=Secret(KEY))
+    def talk(self, api: ApiKind, **more: ProviderSettings) -> AbstractAsyncContextManager[Talk]:
+        """Begin a session with one API's model; all others can be switched to, and ``more``."""
+        known: dict[str, ProviderSettings] = {
+            other: settings_of(other, self.relay.address) for other in APIS
+        }
+        return open_talk(self.folder, name_of(api), known | more, key=Secret(KEY))
 
     def bodies(self, api: ApiKind) -> list[dict[str, Any]]:
         """Return what one API was asked."""
@@ -293,6 +295,26 @@ def test_switch(here: ApiKind, there: ApiKind, mock: str, peers: Peers) -> None:
         assert output in result["content"]
     called = [call["id"] for m in messages for call in m.get("tool_calls") or ()]
     assert called == [result["tool_call_id"] for result in results]
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_switch_to_a_smaller_window(api: ApiKind, peers: Peers) -> None:
+    """What the other model no longer holds is summarised before it is asked, not refused."""
+    window = 20_000
+    small = settings_of(api, peers.relay.address, window=window)
+
+    async def scene() -> None:
+        async with peers.talk(APIS[APIS.index(api) - 1], small=small) as talk:
+            for _ in range(3):
+                await talk.say("something long: " + "word " * 10_000)
+            await talk.use(f"small/{MODELS[api]}")
+            assert (await talk.say("and now?")).answer == "Still here."
+            assert [end.reason for end in talk.of(CompactionEnd)] == ["threshold"]
+            assert talk.of(Retry) == []
+
+    anyio.run(scene)
+    assert all(len(json.dumps(body)) < window * 4 for body in peers.bodies(api))
+    assert "There were long texts about nothing." in json.dumps(peers.bodies(api)[-1])
 
 
 def _read_by_mock(mock: str, count: int) -> list[dict[str, Any]]:

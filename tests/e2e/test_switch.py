@@ -77,3 +77,27 @@ def test_session_goes_through_all_pairs_of_vendors(world, vendors):
     last = str(vendors[WAY[-1]].asked[-1].body)
     assert all(f"step {step}" in last for step in range(len(WAY)))
     assert last.count("'media_type': 'image/png'") == len(WAY)
+
+
+@pytest.mark.model
+def test_embedded_model_takes_a_session_over_and_gives_it_back(world, vendors):
+    """A real one without a key in the middle of a vendor's session."""
+    (world.project / "pixel.png").write_bytes(base64.b64decode(PIXEL))
+    keys = {"MY_ANTHROPIC_API_KEY": KEY}
+    vendor = vendors[A]
+    orders = (
+        ("step 0", name_of(A)),
+        ("Run the command: echo blue whale", "local"),
+        ("step 2", name_of(A)),
+    )
+    ended = [
+        world.run("run", said, "-m", model, "--json", *(["--continue"] if at else []), env=keys)
+        for at, (said, model) in enumerate(orders)
+    ]
+
+    assert [ran.code for ran in ended] == [0, 0, 0], ended[1].of("error")[0]["message"]
+    assert vendor.refused == []
+    assert "blue whale" in ended[1].of("session_end")[0]["answer"]
+    assert [e["output"].strip() for e in ended[1].of("tool_end")] == ["blue whale"]
+    assert ended[2].of("session_end")[0]["answer"] == f"{A} is done, time 1."
+    assert vendor.came_back() == vendor.issued[:3]

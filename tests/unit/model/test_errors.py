@@ -49,6 +49,15 @@ NOT_OVERFLOWS = [
     (Failure(400, message="Too many images in request: at most 20"), "too_large"),
     (Failure(400, message="Could not process image"), "too_large"),
     (Failure(404, message="No endpoints found that support image input"), "too_large"),
+    (Failure(500, "server_error", message="image input is not supported - hint: if this is "
+             "unexpected, you may need to provide the mmproj"), "too_large"),
+    (Failure(500, "api_error", message="this model is missing data required for image input"),
+     "too_large"),
+    (Failure(400, message="Image input is not enabled for this model"), "too_large"),
+    (Failure(400, "BadRequestError", message="llama-3 is not a multimodal model"), "too_large"),
+    (Failure(400, "invalid_request_error", message="messages[1]: unknown variant `image_url`, "
+             "expected `text`"), "too_large"),
+    (Failure(500, "server_error", message="failed to load the image encoder"), "server"),
     (Failure(429, message="Too many images: rate limit, slow down"), "rate_limit"),
     (Failure(429, code="rate_limit_exceeded",
              message="Rate limit reached. Add a payment method at /account/billing"), "rate_limit"),
