@@ -25,6 +25,10 @@ class ContextOptions:
         """Return the most that is ever sent."""
         return window - min(LEAST_ANSWER, window // 8)
 
-    def kept(self, window: int) -> int:
-        """Return how much stays; of a small window at most a third of what the trigger lets be."""
-        return min(self.keep, self.trigger(window) // 3)
+    def kept(self, window: int, fixed: int = 0) -> int:
+        """Return how much stays; at most a third of what the trigger lets be.
+
+        ``fixed`` is what system prompt and tools take of that: where they are long, what stays must
+        not fill the rest, or every turn would compact.
+        """
+        return max(min(self.keep, (self.trigger(window) - fixed) // 3), 0)

@@ -92,7 +92,7 @@ class SessionContext:
         """
         before = self._view.estimated(speech, self.info())
         enough = before - max(before // SHRINK, 1)
-        for kept in (self.options.kept(self._window) // 2, 0):
+        for kept in (self._kept(speech) // 2, 0):
             await self._compact(speech, "overflow", keep=kept)
             excess = self._view.estimated(speech, self.info()) - enough
             if excess > 0:
@@ -117,7 +117,7 @@ class SessionContext:
 
     async def compact(self, speech: Speech, *, focus: str = "") -> Compacted | None:
         """Compact because the person wants it; None where there is nothing to summarise."""
-        kept = self.options.kept(self._window)
+        kept = self._kept(speech)
         return await self._compact(speech, "manual", keep=kept, focus=focus)
 
     def tokens(self, speech: Speech) -> int:
@@ -141,6 +141,9 @@ class SessionContext:
     def _rule(self) -> PictureRule:
         return self.info().picture_rule
 
+    def _kept(self, speech: Speech) -> int:
+        return self.options.kept(self._window, fixed_tokens(speech.system, speech.tools))
+
     @property
     def _trigger(self) -> int:
         return self.options.trigger(self._window)
@@ -161,8 +164,10 @@ class SessionContext:
         if results_share(seen, self._rule) <= speech.shares.tool_results * self._window:
             return False
         excess = self.tokens(speech) - self._trigger + self._window // SLACK
-        old = find_cut(seen, self.options.kept(self._window), self._rule).before
-        return self._trim(old, excess, least=excess - self._window // SLACK)
+        old = find_cut(seen, self._kept(speech), self._rule).before
+        trimmed = self._trim(old, excess, least=excess - self._window // SLACK)
+        # What was reported does not count after an edit: the estimate may say more than was saved.
+        return trimmed and self.tokens(speech) <= self._trigger
 
     def _trim(self, seen: Sequence[Seen], excess: int, *, least: int) -> bool:
         """Shorten results; where not even ``least`` can be saved, nothing is changed."""
@@ -185,7 +190,7 @@ class SessionContext:
 
     async def _compact_until_it_fits(self, speech: Speech) -> None:
         """Compact; where the kept part alone is too long, shorten it, and then compact all of it."""
-        await self._compact(speech, "threshold", keep=self.options.kept(self._window))
+        await self._compact(speech, "threshold", keep=self._kept(speech))
         excess = self.tokens(speech) - self._trigger
         if excess > 0:
             self._trim(self._view.seen, excess, least=1)

@@ -431,3 +431,20 @@ def test_room_for_results_is_what_is_free_or_their_share(store):
 
     assert context.room(SPEECH) == 2_000
     assert context.room(replace(SPEECH, shares=Shares(conversation=0.3, tool_results=0.5))) == 5_000
+
+
+def test_trimming_that_is_not_enough_by_the_new_reckoning_is_followed_by_a_compaction(store):
+    """What was reported counts no more once a result is shortened; the estimate may be higher."""
+    for number in range(6):
+        say(store, f"look {number}")
+        answer(store, "", f"c{number}")
+        result(store, f"c{number}", "o" * 6_000)
+    answer(store, "seen", usage=7_000)
+    say(store, "n" * 2_400)
+    sums = Sums()
+    context = context_of(store, sums, keep=1_000)
+    first = request(context)
+
+    assert context.tokens(SPEECH) <= 7_500
+    assert len(sums.asked) == 1
+    assert request(context) == first
