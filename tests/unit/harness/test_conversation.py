@@ -249,3 +249,26 @@ def test_skill_is_not_switched_while_the_model_is_at_work(options, paths, front)
     talk(options(bash("sleep 60"), prompt=None), paths, front, about=about)
 
     assert said == ["the model is at work", None]
+
+
+@pytest.mark.case("session-compact-04")
+def test_compaction_is_not_begun_while_a_tool_runs(options, paths, front):
+    """It would come between the call and its result."""
+    said, kinds = [], []
+
+    async def about(conversation):
+        async def compact():
+            try:
+                await conversation.compact()
+            except UsageError as error:
+                said.append(error.message)
+
+        async with anyio.create_task_group() as group:
+            front.watch = lambda event: isinstance(event, ToolStart) and group.start_soon(compact)
+            await conversation.say("look")
+        kinds.extend(entry.type for entry in conversation.session.record.store.tree.entries)
+
+    talk(options(bash("sleep 1"), {"text": "done"}, prompt=None), paths, front, about=about)
+
+    assert said == ["the model is at work"]
+    assert "compaction" not in kinds
