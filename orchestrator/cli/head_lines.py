@@ -18,7 +18,14 @@ from orchestrator.schema.head_event import (
     SkillChange,
 )
 
-LIMITS = {"cost": "money", "cost_per_day": "the day's money", "wall_time": "time"}
+OVER = {"run": "", "session": " of the whole session", "day": " of all sessions today (UTC)"}
+"""What a limit counts over, where that is more than what the command itself does."""
+LIMITS = {
+    "cost": "money",
+    "cost_per_day": "the day's money",
+    "wall_time": "time",
+    "skill_tokens": "the skill's tokens",
+}
 """What a limit is called where its kind is no plain word."""
 DOLLARS = frozenset({"cost", "cost_per_day"})
 
@@ -43,7 +50,7 @@ def head_lines(event: Event) -> Iterator[str]:
         case BudgetWarning():
             name = LIMITS.get(event.kind, event.kind)
             used, limit = (_amount(event.kind, value) for value in (event.used, event.value))
-            yield f"  {event.share:.0%} of {name} used: {used} of {limit}"
+            yield f"  {event.share:.0%} of {name} used: {used} of {limit}{OVER[event.over]}"
         case _:
             pass
 

@@ -106,8 +106,8 @@ def run(
         typer.Option(help="Answer yes to every ask that a blanket yes may answer; recorded."),
     ] = False,
     max_steps: Annotated[int | None, typer.Option(min=1, help="Model turns.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens, all turns.")] = None,
-    max_budget_usd: Annotated[float | None, typer.Option(min=0, help="US dollars.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of this run.")] = None,
+    max_budget_usd: Annotated[float | None, typer.Option(min=0, help="US$ of this run.")] = None,
     max_time: Annotated[str | None, typer.Option(help="Wall time, such as 30m.")] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with a session.", metavar="ID")] = None,
     resume_latest: Annotated[

@@ -104,11 +104,17 @@ def posture_row(name: str, posture: Posture) -> str:
 
 
 def run_limits(policy: LimitSettings, asked: LimitOptions) -> Limits:
-    """Return the limits of a run: the policy's, lowered by flags, never raised."""
+    """Return the limits of a run: the policy's, lowered by flags, never raised.
+
+    Tokens and money of the policy count over the session, those of flags since it was opened.
+    """
     return Limits(
         steps=_least(policy.steps, asked.steps),
-        tokens=_least(policy.tokens, asked.tokens),
-        cost_usd=_lowest(policy.cost_usd, asked.cost_usd),
+        tokens=policy.tokens,
+        cost_usd=policy.cost_usd,
+        cost_usd_per_day=policy.cost_usd_per_day,
+        asked_tokens=asked.tokens,
+        asked_cost_usd=asked.cost_usd,
         wall_time_s=_lowest(policy.wall_time, asked.wall_time_s),
         tool_calls_per_minute=policy.tool_calls_per_minute,
         repeat=policy.repeat or 0,

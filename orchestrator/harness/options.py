@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +21,7 @@ NO_MODEL = "none"
 
 @dataclass(frozen=True, slots=True)
 class LimitOptions:
-    """Limits of one run; None leaves the policy's, a number can only lower it."""
+    """Limits of one ``run`` or ``chat``; None leaves the policy's, a number can only lower it."""
 
     steps: int | None = None
     tokens: int | None = None
@@ -35,6 +35,14 @@ class LimitOptions:
                 f"--max-budget-usd: expected an amount in US dollars, got {self.cost_usd}",
                 hint="leave it out for no limit of your own",
             )
+
+    def less(self, tokens: int, cost_usd: float) -> LimitOptions:
+        """Return what is left of them after so much was used."""
+        return replace(
+            self,
+            tokens=None if self.tokens is None else max(self.tokens - tokens, 0),
+            cost_usd=None if self.cost_usd is None else max(self.cost_usd - cost_usd, 0.0),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from orchestrator.config.paths import Paths
@@ -20,8 +20,10 @@ from orchestrator.context.summarising import Render
 from orchestrator.dispatch.dispatcher import Dispatcher
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.result_room import RoomLeft
+from orchestrator.egress.endpoint.day_ledger import DayLedger
 from orchestrator.harness.box_spec import WORKDIR, run_limits
 from orchestrator.harness.contexts import session_context
+from orchestrator.harness.day_count import DayCount, day_ledger
 from orchestrator.harness.egress.net import Net
 from orchestrator.harness.egress.unanswered import StoppingRunner
 from orchestrator.harness.first_commands import run_first
@@ -39,12 +41,13 @@ from orchestrator.harness.record import Record
 from orchestrator.harness.room import Room
 from orchestrator.harness.skills.desk import OfferedTools, SkillDesk
 from orchestrator.harness.skills.opening import begin_skill, bring_skills, open_skills
+from orchestrator.harness.spending import Spending
 from orchestrator.loop.agent_loop import AgentLoop
 from orchestrator.loop.around import Around
+from orchestrator.loop.limits import Limits
 from orchestrator.loop.queue import PersonQueue
 from orchestrator.loop.seams import ToolRunner
 from orchestrator.model.client import ModelClient
-from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.schema.event import ErrorRaised, Observer
 from orchestrator.schema.ids import SessionId
 from orchestrator.tools.registry import builtin_tools
@@ -97,14 +100,14 @@ async def open_session(
         {tool.definition.name: tool for tool in builtin_tools(governed.options.tools)}
     )
     await brought.shelve()
-    worker = _Worker(governed, settings, front.note)
+    worker = _Worker(governed, settings, front.note, day_ledger(paths))
     prompts = await open_prompts(governed, settings, paths, note=front.note)
     async with open_ground(
         governed, settings, paths, front=front, worker=worker.open, net=net
     ) as ground:
         models = worker.models
         _bind(models, ground)
-        meter = _meter(ground)
+        spending, meter = _purse(ground, worker)
         skills = open_skills(
             ground,
             brought,
@@ -118,11 +121,11 @@ async def open_session(
         render = prompts.library.render
         context = session_context(ground, models, meter, render=render, settings=settings.context)
         dispatcher = _dispatcher(ground, tools, room=lambda: context.room(skills.speech()))
-        around = _around(ground, meter, context, skills)
-        _warn_of_cost(governed.policy, models, ground.observe)
+        around = _around(ground, meter, context, spending=spending, skills=skills)
         await _run_first(ground, dispatcher, tools, note=front.note)
         await begin_skill(skills, brought.options, resumed=ground.record.resumed)
         loop = _loop(ground, dispatcher, models, skills=skills, around=around)
+        spending.loop = loop
         yield Session(
             id=ground.id,
             loop=loop,
@@ -150,7 +153,13 @@ class _Worker:
     governed: Governed
     settings: Settings
     note: Callable[[str], None]
+    ledger: DayLedger
+    day: DayCount = field(init=False)
     _models: Models | None = None
+
+    def __post_init__(self) -> None:
+        limit = self.governed.policy.limits.cost_usd_per_day
+        self.day = DayCount(self.ledger, limit, self.note)
 
     @property
     def models(self) -> Models:
@@ -167,7 +176,9 @@ class _Worker:
             keys.get,
             self.note,
             lambda text: output_filter(options, keys).scrub(text),
+            self.day.counted,
         )
+        self.day.check()
         roles = Roles.of(options)
         async with open_models(roles, self.governed.policy, source, observe=observe) as models:
             self._models = models
@@ -246,14 +257,22 @@ def _loop(
     )
 
 
-def _meter(ground: Ground) -> Meter:
+def _purse(ground: Ground, worker: _Worker) -> tuple[Spending, Meter]:
+    """Return what the session may spend, and what counts its calls beside the conversation."""
     governed, record = ground.governed, ground.record
     limits = run_limits(governed.policy.limits, governed.options.limits)
-    return Meter(record.audit, record.store, shut=limits.forbids_any_call)
+    _warn_of_cost(limits, worker.models, ground.observe)
+    spending = Spending(limits, ground.before, worker.day)
+    return spending, Meter(record.audit, record.store, shut=spending.is_used_up)
 
 
 def _around(
-    ground: Ground, meter: Meter, context: SessionContext, skills: SkillDesk
+    ground: Ground,
+    meter: Meter,
+    context: SessionContext,
+    *,
+    spending: Spending,
+    skills: SkillDesk,
 ) -> Around[PersonQueue]:
     return Around(
         context,
@@ -261,6 +280,8 @@ def _around(
         ground.governed.clock,
         beside=lambda: together(ground.use.beside(), meter.beside()),
         skill_tokens=skills.max_tokens,
+        today=spending.day.today,
+        before=spending.before,
     )
 
 
@@ -270,12 +291,18 @@ def _runner(ground: Ground, dispatcher: Dispatcher) -> ToolRunner:
     return StoppingRunner(keeping, ground.unanswered) if stops else keeping
 
 
-def _warn_of_cost(policy: EffectivePolicy, model: ModelClient, observe: Observer) -> None:
+def _warn_of_cost(limits: Limits, model: ModelClient, observe: Observer) -> None:
     """Say so where a cost limit cannot bite: the model's prices are not known."""
-    if policy.limits.cost_usd is not None and model.info.input_price is None:
+    there = {
+        "--max-budget-usd": limits.asked_cost_usd,
+        "limits.cost_usd": limits.cost_usd,
+        "limits.cost_usd_per_day": limits.cost_usd_per_day,
+    }
+    names = [name for name, limit in there.items() if limit is not None]
+    if names and model.info.input_price is None:
         observe(
             ErrorRaised(
-                where="limits.cost_usd",
+                where=", ".join(names),
                 message=f"the prices of {model.info.id} are not known, so its cost is not limited",
                 hint="limits.tokens and limits.steps still hold",
             )

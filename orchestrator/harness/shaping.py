@@ -55,7 +55,9 @@ async def shape_answer(session: Session, result: RunResult, wanted: Wanted) -> R
         cache_key=session.id,
     )
     before = session.meter.beside()
-    made = await ask_structured(Metered(lambda: session.models, session.meter), prompt, wanted)
+    # The run that came to the answer was within its limits: the answer's form is a part of it.
+    model = Metered(lambda: session.models, session.meter, within_run=True)
+    made = await ask_structured(model, prompt, wanted)
     spent = session.meter.beside()
     text = session.output.scrub(made.text)
     transcript = session.record.transcript

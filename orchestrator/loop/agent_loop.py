@@ -103,14 +103,14 @@ class AgentLoop:
         per_minute = limits.tool_calls_per_minute
         self._calls = Calls(runner, transcript, output=output, per_minute=per_minute)
         self._warnings = Warnings()
-        self._progress = Progress(around.beside, around.clock.seconds, around.today)
+        self.progress = Progress(around.beside, around.clock.seconds, around.today, around.before)
         self._asking = Asking(
             model,
             transcript,
             audit=audit,
             output=output,
             observe=observe,
-            count=self._progress.add,
+            count=self.progress.add,
         )
         self.ways: set[tuple[str, str]] = set()
         """The transitions that the runs so far have taken."""
@@ -122,11 +122,12 @@ class AgentLoop:
         Raises what a turn cannot go on without: ModelError, ContextError, BoxError and their kin.
         """
         run = OneRun(Circles(self._limits.repeat))
-        self._progress.begin_run()
+        self.progress.begin_run()
         self._warnings.begin_run()
         try:
             return await self._run(run)
         finally:
+            self.progress.is_running = False
             run.course.to("end")
             self.ways |= run.course.ways
 
@@ -155,7 +156,7 @@ class AgentLoop:
     def _allowed(self) -> Any:
         """Return the scope of what is broken off when the wall time is over."""
         limit = self._limits.wall_time_s
-        left = None if limit is None else max(limit - self._progress.spent().seconds, 0.01)
+        left = None if limit is None else max(limit - self.progress.spent().seconds, 0.01)
         return self._around.clock.allow(left)
 
     def _tell(self, run: OneRun) -> None:
@@ -167,7 +168,7 @@ class AgentLoop:
 
     def _check(self, run: OneRun) -> Reached | None:
         run.course.to("check")
-        spent = self._progress.spent()
+        spent = self.progress.spent()
         limits = replace(self._limits, skill_tokens=self._around.skill_tokens())
         for warning in self._warnings.due(limits, spent):
             self._observe(warning)
@@ -176,8 +177,8 @@ class AgentLoop:
     async def _turn(self, run: OneRun) -> RunResult | None:
         """Run one turn; None when another is to follow."""
         run.begun = True
-        self._progress.turns += 1
-        self._observe(TurnStart(self._progress.turns))
+        self.progress.turns += 1
+        self._observe(TurnStart(self.progress.turns))
         stop_reason, usage = "aborted", Usage()
         try:
             message = await self._answer(run)
@@ -189,10 +190,10 @@ class AgentLoop:
         finally:
             self._observe(
                 TurnEnd(
-                    turn=self._progress.turns,
+                    turn=self.progress.turns,
                     stop_reason=stop_reason,
                     usage=encode_usage(usage),
-                    cumulative_tokens=self._progress.usage.total,
+                    cumulative_tokens=self.progress.usage.total,
                 )
             )
 
@@ -226,7 +227,7 @@ class AgentLoop:
         return await self._around.context.shrink(self._speech())
 
     async def _ask(self, prompt: Prompt, speech: Speech) -> AssistantMessage:
-        facts = {"turn": self._progress.turns, "skill": speech.skill}
+        facts = {"turn": self.progress.turns, "skill": speech.skill}
         return await self._asking.ask(prompt, facts)
 
     async def _follow(self, run: OneRun, message: AssistantMessage) -> RunResult | None:
@@ -308,8 +309,8 @@ class AgentLoop:
 
         A run that was over its limit before it began has nothing to conclude, and asks for nothing.
         """
-        self._observe(LimitReached(limit.kind, limit.value))
-        self._audit.append("limit", {"kind": limit.kind, "value": str(limit.value)})
+        self._observe(LimitReached(limit.kind, limit.value, limit.over))
+        self._audit.append("limit", limit.facts)
         if not run.begun:
             return self._result("limit", "", limit=limit)
         run.course.to("conclude")
@@ -338,13 +339,6 @@ class AgentLoop:
         limit: Reached | None = None,
         waiting: NeedsApprovalError | None = None,
     ) -> RunResult:
-        turns, usage, cost_usd = self._progress.untold()
-        return RunResult(
-            status=status,
-            answer=self._output.scrub(answer),
-            turns=turns,
-            usage=usage,
-            cost_usd=cost_usd,
-            limit=limit,
-            waiting_for=waiting,
-        )
+        turns, usage, cost_usd = self.progress.untold()
+        answer = self._output.scrub(answer)
+        return RunResult(status, answer, turns, usage, cost_usd, limit=limit, waiting_for=waiting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from orchestrator.schema.head_event import BudgetWarning
+from orchestrator.schema.head_event import BudgetWarning, Over
 
 WARNED_SHARES = (0.5, 0.8)
 """Of a limit, from least to most."""
@@ -18,9 +18,9 @@ class Limits:
     steps: int | None = 200
     """Model turns until it settles on what was said."""
     tokens: int | None = 2_000_000
-    """All tokens of the session, cached ones too."""
+    """All tokens of the session, cached ones too, since it was made."""
     cost_usd: float | None = None
-    """Of the session."""
+    """Of the session since it was made."""
     wall_time_s: float | None = None
     """Until the model settles on what was said; waiting for a person does not count."""
     tool_calls_per_minute: int | None = None
@@ -31,11 +31,16 @@ class Limits:
     """Of all sessions of one day, UTC."""
     skill_tokens: int | None = None
     """Until the model settles on what was said: what the skill that is on allows."""
+    asked_tokens: int | None = None
+    """Since the session was opened; what a flag of ``run`` or ``chat`` says."""
+    asked_cost_usd: float | None = None
+    """Since the session was opened."""
 
     @property
     def forbids_any_call(self) -> bool:
         """Say whether no model may be asked at all: nothing may be spent."""
-        spendable = (self.tokens, self.cost_usd, self.cost_usd_per_day)
+        of_all = (self.tokens, self.cost_usd, self.cost_usd_per_day)
+        spendable = (*of_all, self.asked_tokens, self.asked_cost_usd)
         return any(limit is not None and limit <= 0 for limit in spendable)
 
 
@@ -46,6 +51,12 @@ class Reached:
     kind: str
     """``steps tokens cost cost_per_day wall_time skill_tokens repetition``."""
     value: float
+    over: Over = "run"
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """Return what the chain has of it."""
+        return {"kind": self.kind, "value": str(self.value), "over": self.over}
 
 
 @dataclass(slots=True)
@@ -54,31 +65,50 @@ class Spent:
 
     steps: int = 0
     tokens: int = 0
+    """Of the session since it was made."""
     cost_usd: float = 0.0
     seconds: float = 0.0
     cost_today_usd: float = 0.0
+    """Of all sessions."""
     run_tokens: int = 0
     """Those of ``tokens`` that were used since something was said."""
+    asked_tokens: int = 0
+    """Since the session was opened."""
+    asked_cost_usd: float = 0.0
 
 
-def measured(limits: Limits, spent: Spent) -> tuple[tuple[str, float, float], ...]:
-    """Return kind, limit and what is used of it, for each limit that there is."""
-    pairs = (
-        ("steps", limits.steps, spent.steps),
-        ("tokens", limits.tokens, spent.tokens),
-        ("cost", limits.cost_usd, spent.cost_usd),
-        ("cost_per_day", limits.cost_usd_per_day, spent.cost_today_usd),
-        ("wall_time", limits.wall_time_s, spent.seconds),
-        ("skill_tokens", limits.skill_tokens, spent.run_tokens),
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One limit that there is, and what is used of it."""
+
+    kind: str
+    limit: float
+    used: float
+    over: Over = "run"
+
+
+def measured(limits: Limits, spent: Spent) -> tuple[Measure, ...]:
+    """Return each limit that there is, with what is used of it."""
+    rows: tuple[tuple[str, float | None, float, Over], ...] = (
+        ("steps", limits.steps, spent.steps, "run"),
+        ("tokens", limits.asked_tokens, spent.asked_tokens, "run"),
+        ("tokens", limits.tokens, spent.tokens, "session"),
+        ("cost", limits.asked_cost_usd, spent.asked_cost_usd, "run"),
+        ("cost", limits.cost_usd, spent.cost_usd, "session"),
+        ("cost_per_day", limits.cost_usd_per_day, spent.cost_today_usd, "day"),
+        ("wall_time", limits.wall_time_s, spent.seconds, "run"),
+        ("skill_tokens", limits.skill_tokens, spent.run_tokens, "run"),
     )
-    return tuple((kind, limit, used) for kind, limit, used in pairs if limit is not None)
+    return tuple(
+        Measure(kind, limit, used, over) for kind, limit, used, over in rows if limit is not None
+    )
 
 
 def reached(limits: Limits, spent: Spent) -> Reached | None:
     """Return the first limit that forbids another turn."""
-    for kind, limit, used in measured(limits, spent):
-        if used >= limit:
-            return Reached(kind, limit)
+    for row in measured(limits, spent):
+        if row.used >= row.limit:
+            return Reached(row.kind, row.limit, row.over)
     return None
 
 
@@ -86,22 +116,26 @@ def reached(limits: Limits, spent: Spent) -> Reached | None:
 class Warnings:
     """Says once for each limit that a share of it is used."""
 
-    _told: dict[str, float] = field(default_factory=dict)
+    _told: dict[tuple[str, Over], float] = field(default_factory=dict)
 
     def due(self, limits: Limits, spent: Spent) -> tuple[BudgetWarning, ...]:
         """Return what is to be told now, the highest share alone where several were passed."""
         found = []
-        for kind, limit, used in measured(limits, spent):
-            passed = [share for share in WARNED_SHARES if used >= share * limit]
-            if passed and used < limit and passed[-1] > self._told.get(kind, 0.0):
-                self._told[kind] = passed[-1]
-                found.append(BudgetWarning(kind, passed[-1], used, limit))
+        for row in measured(limits, spent):
+            key = row.kind, row.over
+            passed = [share for share in WARNED_SHARES if row.used >= share * row.limit]
+            if not passed:
+                # Another day has begun.
+                self._told.pop(key, None)
+            elif row.used < row.limit and passed[-1] > self._told.get(key, 0.0):
+                self._told[key] = passed[-1]
+                found.append(BudgetWarning(row.kind, passed[-1], row.used, row.limit, row.over))
         return tuple(found)
 
     def begin_run(self) -> None:
         """Forget what was told of limits that count anew."""
         for kind in ("steps", "wall_time", "skill_tokens"):
-            self._told.pop(kind, None)
+            self._told.pop((kind, "run"), None)
 
 
 @dataclass(slots=True)

@@ -25,8 +25,17 @@ def nothing_beside() -> Beside:
     return Beside()
 
 
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What the session used before it was opened this time."""
+
+    tokens: int = 0
+    cost_usd: float = 0.0
+    """As far as it is known."""
+
+
 def nothing_today() -> float:
-    """Return that other sessions have spent nothing today."""
+    """Return that nothing was spent today."""
     return 0.0
 
 
@@ -34,17 +43,20 @@ def nothing_today() -> float:
 class Progress:
     """What one session has used so far.
 
-    Tokens and money count over the session; turns and time over one run, that is until the model
-    has settled on what was said.
+    Tokens and money count over the session, and since it was opened; turns and time over one run,
+    that is until the model has settled on what was said.
     """
 
     beside: Callable[[], Beside]
     seconds: Callable[[], float]
     """Worked since the session came up."""
     today: Callable[[], float] = nothing_today
-    """US dollars that other sessions have spent today."""
+    """US dollars that all sessions have spent today, this one too."""
+    before: Before = field(default_factory=Before)
+    is_running: bool = False
+    """Whether a run is under way, which looks at its limits itself."""
     turns: int = 0
-    """Of the session."""
+    """Since the session was opened, as all below."""
     usage: Usage = field(default_factory=Usage)
     cost_usd: float | None = 0.0
     """None for good once one call's cost is not known: a sum without it would be a lie."""
@@ -56,20 +68,24 @@ class Progress:
 
     def begin_run(self) -> None:
         """Count turns, time and a skill's tokens from here."""
+        self.is_running = True
         self._run_from = self.turns, self.seconds(), self._tokens(self.beside())
 
     def spent(self) -> Spent:
         """Return what counts to the limits."""
         beside = self.beside()
         cost = self.known_cost_usd + beside.known_cost_usd
-        turns, seconds, tokens = self._run_from
+        tokens = self._tokens(beside)
+        turns, seconds, earlier = self._run_from
         return Spent(
             steps=self.turns - turns,
-            tokens=self._tokens(beside),
-            run_tokens=self._tokens(beside) - tokens,
-            cost_usd=cost,
-            cost_today_usd=cost + self.today(),
+            tokens=self.before.tokens + tokens,
+            run_tokens=tokens - earlier,
+            cost_usd=self.before.cost_usd + cost,
+            cost_today_usd=self.today(),
             seconds=self.seconds() - seconds,
+            asked_tokens=tokens,
+            asked_cost_usd=cost,
         )
 
     def _tokens(self, beside: Beside) -> int:

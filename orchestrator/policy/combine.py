@@ -231,6 +231,7 @@ def _limits(table: _Table) -> LimitSettings:
         steps=table.one("limits.steps", min, None),
         tokens=table.one("limits.tokens", min, None),
         cost_usd=table.one("limits.cost_usd", min, None),
+        cost_usd_per_day=table.one("limits.cost_usd_per_day", min, None),
         wall_time=table.one("limits.wall_time", min, None),
         command_time=table.one("limits.command_time", min, 600.0),
         tool_calls_per_minute=table.one("limits.tool_calls_per_minute", min, None),

@@ -241,13 +241,15 @@ class Limits(Section):
     """Where a run ends. With several layers the smallest holds."""
 
     steps: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    """Model turns of one run."""
+    """Model turns for each thing said."""
     tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
-    """Tokens of one run, cached ones too."""
+    """Tokens of one session, cached ones too, however often it is resumed."""
     cost_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
-    """US dollars of one run."""
+    """US dollars of one session, however often it is resumed."""
+    cost_usd_per_day: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
+    """US dollars of all your sessions and their boxes in one day, UTC."""
     wall_time: Duration | None = None
-    """Time of one run."""
+    """Time worked on each thing said."""
     command_time: Duration | None = None
     """The longest time-out that one command may ask for."""
     tool_calls_per_minute: Annotated[int, Field(ge=1, le=100_000)] | None = None

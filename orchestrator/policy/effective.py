@@ -104,6 +104,8 @@ class LimitSettings:
     steps: int | None
     tokens: int | None
     cost_usd: float | None
+    cost_usd_per_day: float | None
+    """Of all this user's sessions, by the day in UTC."""
     wall_time: float | None
     command_time: float
     tool_calls_per_minute: int | None

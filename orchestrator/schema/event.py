@@ -242,6 +242,7 @@ class LimitReached(Event):
     type: ClassVar[str] = "limit"
     kind: str
     value: float
+    over: head_event.Over = "run"
 
 
 @dataclass(frozen=True, slots=True)

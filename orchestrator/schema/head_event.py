@@ -89,6 +89,10 @@ class LeafMoved(Event):
     summarised: bool = False
 
 
+Over = Literal["run", "session", "day"]
+"""What a limit counts over: this run or chat, the session with all its runs, all of today's."""
+
+
 @dataclass(frozen=True, slots=True)
 class BudgetWarning(Event):
     """A share of a limit is used: 0.5, then 0.8."""
@@ -98,3 +102,4 @@ class BudgetWarning(Event):
     share: float
     used: float
     value: float
+    over: Over = "run"

@@ -1,6 +1,7 @@
 """Programs in a real box ask a model whose key they never see."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -8,11 +9,11 @@ import pytest
 import yaml
 
 from orchestrator.config.paths import Paths
-from orchestrator.config.providers import ProviderSettings
+from orchestrator.config.providers import ModelSettings, ProviderSettings
 from orchestrator.config.settings import Settings
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.run import run_session
-from orchestrator.schema.event import ModelCallInBox, SessionEnd, ToolEnd
+from orchestrator.schema.event import LimitReached, ModelCallInBox, SessionEnd, ToolEnd
 from tests.support.model_server import Reply, anthropic_reply, serving
 from tests.support.workspaces import drop_workspaces, give
 from tests.support.world import bash
@@ -64,9 +65,11 @@ class Visit:
         self.project = root / "project"
         self.project.mkdir()
         give(self.project)
-        self.settings = Settings(providers={"anthropic": ProviderSettings(base_url=address)})
+        prices = {"claude-small": ModelSettings(input_price=1000.0, output_price=1000.0)}
+        anthropic = ProviderSettings(base_url=address, models=prices)
+        self.settings = Settings(providers={"anthropic": anthropic})
 
-    async def run(self, *commands, **box):
+    async def run(self, *commands, limits=None, resume=None, **box):
         policy, script = self.root / "policy.yaml", self.root / "script.yaml"
         models = {"in_box": "allow", "box": {"allow": ["anthropic/*"], **box}}
         # The gate asks about `curl -d`, as about any upload; here it is the way out that is tried.
@@ -77,6 +80,7 @@ class Visit:
             "extends": ["default"],
             "models": models,
             "commands": risks,
+            "limits": limits or {},
         }
         policy.write_text(yaml.safe_dump(body))
         turns = [*(bash(command) for command in commands), {"text": "done"}]
@@ -86,6 +90,7 @@ class Visit:
             directory=self.project,
             model=f"scripted:{script}",
             policies=(str(policy),),
+            resume=resume,
         )
         await run_session(options, self.settings, self.paths, front=self.told)
         return [event.output for event in self.told.of(ToolEnd)]
@@ -165,3 +170,25 @@ def test_program_that_knows_no_variables_of_ours_is_refused_by_budget(visit):
     assert second.rstrip().endswith("403")
     assert "models.box.tokens" in second
     assert [asked.body["model"] for asked in server.asked] == ["claude-x"]
+
+
+def test_what_the_box_spent_counts_to_the_day_and_to_the_session_that_is_resumed(visit):
+    """70 tokens of it at a dollar a thousand; the session's own limit knows them after a resume."""
+    with serving(Reply(body={"usage": {"input_tokens": 30, "output_tokens": 40}})) as server:
+        visited = visit(server.address)
+        (first,) = anyio.run(visited.run, GIVEN)
+        day = json.loads((visited.paths.state / "model-cost.json").read_text())
+        session = visited.told.session
+        limited = partial(visited.run, GIVEN, limits={"cost_usd_per_day": 0.1})
+        visited.told.events.clear()
+        (second,) = anyio.run(limited)
+        visited.told.events.clear()
+        anyio.run(partial(visited.run, limits={"tokens": 70}, resume=session))
+
+    assert first.rstrip().endswith("200")
+    assert day["cost_usd"] == pytest.approx(0.07)
+    assert second.rstrip().endswith("403")
+    assert "limits.cost_usd_per_day" in second
+    assert len(server.asked) == 1
+    [limit] = visited.told.of(LimitReached)
+    assert (limit.kind, limit.value, limit.over) == ("tokens", 70, "session")

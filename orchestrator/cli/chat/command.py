@@ -64,12 +64,8 @@ def chat(
     yolo: Annotated[
         bool, typer.Option(help="Answer yes to every ask that a blanket yes may answer; recorded.")
     ] = False,
-    max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Tokens for each thing you say.")
-    ] = None,
-    max_budget_usd: Annotated[
-        float | None, typer.Option(min=0, help="US dollars for each thing you say.")
-    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Tokens of this chat.")] = None,
+    max_budget_usd: Annotated[float | None, typer.Option(min=0, help="US$ of this chat.")] = None,
     max_time: Annotated[
         str | None, typer.Option(help="Wall time for each thing you say, such as 30m.")
     ] = None,

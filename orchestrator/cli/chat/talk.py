@@ -198,7 +198,10 @@ class Chat:
                 return end
             await self._at_rest(leave.then, end.session)
             going_on = replace(options, resume=end.session, resume_latest=False, fork=False)
-            options = replace(going_on, skill=skill)
+            # What the flags allow is for the whole chat, not for each opening.
+            spent = conversation.session.loop.progress.spent()
+            limits = options.limits.less(spent.asked_tokens, spent.asked_cost_usd)
+            options = replace(going_on, skill=skill, limits=limits)
 
     async def _at_rest(self, then: AtRest, session: SessionId) -> None:
         try:

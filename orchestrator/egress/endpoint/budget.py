@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from anyio import to_thread
+from anyio import CancelScope, to_thread
 
 from orchestrator.egress.endpoint.day_ledger import DayLedger, DayLimits, DayUse
 from orchestrator.egress.endpoint.refused import RefusedCallError
@@ -37,10 +37,12 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What the whole run may take, of which the box alone may not take more; None: no limit."""
+    """What the whole run may still take, of which the box alone may not take more; None: no limit."""
 
     tokens: int | None = None
     cost_usd: float | None = None
+    cost_usd_per_day: float | None = None
+    """Of all this user's sessions and their boxes together, by the day in UTC."""
 
 
 @dataclass(slots=True)
@@ -48,8 +50,8 @@ class Hold:
     """What one call may take; settled once."""
 
     amount: Amount
-    day: str = ""
-    """The day it is counted to, where days are counted."""
+    counted: list[tuple[DayLedger, str]] = field(default_factory=list)
+    """The ledgers it is counted in, each with the day."""
     settled: bool = False
 
 
@@ -74,9 +76,14 @@ class BoxBudget:
         day: DayLedger,
         monotonic: Callable[[], float],
         run: RunLimits = RunLimits(),
+        whole: DayLedger | None = None,
     ) -> None:
-        """``terms`` gives the limits in force, ``monotonic`` seconds."""
+        """``terms`` gives the limits in force, ``monotonic`` seconds.
+
+        ``day`` counts what boxes take, ``whole`` what all sessions and their boxes spend.
+        """
         self._terms = terms
+        self._whole = whole
         self._run = run
         self._day = day
         self._monotonic = monotonic
@@ -119,12 +126,13 @@ class BoxBudget:
             self._check_cost(amount.cost_usd, self._run.cost_usd, "limits.cost_usd")
         self._hold(amount, 1)
         hold = Hold(amount)
-        if terms.limits_days:
-            try:
-                hold.day = await to_thread.run_sync(self._take_of_day, amount, terms)
-            except BaseException:
-                self._hold(amount, -1)
-                raise
+        try:
+            for account in self._days(terms):
+                await to_thread.run_sync(_take_of_day, account, hold)
+        except BaseException:
+            self._hold(amount, -1)
+            await self._correct(hold, -amount.tokens, -(amount.cost_usd or 0.0))
+            raise
         return hold
 
     async def settle(self, hold: Hold, usage: Usage, cost_usd: float | None) -> None:
@@ -139,12 +147,15 @@ class BoxBudget:
         spent.known_cost_usd += cost_usd or 0.0
         known = spent.cost_usd is not None and cost_usd is not None
         spent.cost_usd = spent.known_cost_usd if known else None
-        if hold.day:
-            tokens = usage.total - hold.amount.tokens
-            dollars = (cost_usd or 0.0) - (hold.amount.cost_usd or 0.0)
-            # A count that cannot be put right stays too high; the next call is refused by it.
-            with suppress(ConfigError, OSError):
-                await to_thread.run_sync(self._day.correct, hold.day, tokens, dollars)
+        tokens = usage.total - hold.amount.tokens
+        await self._correct(hold, tokens, (cost_usd or 0.0) - (hold.amount.cost_usd or 0.0))
+
+    async def _correct(self, hold: Hold, tokens: int, dollars: float) -> None:
+        with CancelScope(shield=True):
+            for ledger, day in hold.counted:
+                # A count that cannot be put right stays too high; the next call is refused by it.
+                with suppress(ConfigError, OSError):
+                    await to_thread.run_sync(ledger.correct, day, tokens, dollars)
 
     def _hold(self, amount: Amount, sign: int) -> None:
         if amount.alone:
@@ -162,18 +173,41 @@ class BoxBudget:
         used, held = self.spent.known_cost_usd, self._held.cost_usd or 0.0
         _check(_Account("dollars", ".4f", limit, rule), wanted, used=used, held=held)
 
-    def _take_of_day(self, amount: Amount, terms: BoxModels) -> str:
-        limits = DayLimits(terms.tokens_per_day, terms.cost_usd_per_day)
-        try:
-            day, over = self._day.take(amount.tokens, amount.cost_usd or 0.0, limits)
-        except (ConfigError, OSError) as error:
-            # Nobody knows what was used today: nothing more is.
-            raise RefusedCallError(
-                403, f"today's model use cannot be counted: {error}", rule="models.box.per_day"
-            ) from error
-        if over is not None:
-            raise _day_is_spent(over, limits, amount)
-        return day
+    def _days(self, terms: BoxModels) -> Iterator[_Day]:
+        if terms.limits_days:
+            limits = DayLimits(terms.tokens_per_day, terms.cost_usd_per_day)
+            yield _Day(self._day, limits, "models.box", "models.box.per_day")
+        if self._whole is not None:
+            most = self._run.cost_usd_per_day
+            yield _Day(self._whole, DayLimits(cost_usd=most), "limits", "limits.cost_usd_per_day")
+
+
+@dataclass(frozen=True, slots=True)
+class _Day:
+    """One ledger and what its count may come to."""
+
+    ledger: DayLedger
+    limits: DayLimits
+    section: str
+    uncounted: str
+    """The rule by which a call is refused that cannot be counted."""
+
+
+def _take_of_day(account: _Day, hold: Hold) -> None:
+    amount, limits = hold.amount, account.limits
+    try:
+        day, over = account.ledger.take(amount.tokens, amount.cost_usd or 0.0, limits)
+    except (ConfigError, OSError) as error:
+        if limits == DayLimits():
+            # Nothing of this session hangs on the count.
+            return
+        # Nobody knows what was used today: nothing more is.
+        raise RefusedCallError(
+            403, f"today's model use cannot be counted: {error}", rule=account.uncounted
+        ) from error
+    if over is not None:
+        raise _day_is_spent(over, account, amount)
+    hold.counted.append((account.ledger, day))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +239,14 @@ def _check(account: _Account, wanted: float, *, used: float, held: float) -> Non
     )
 
 
-def _day_is_spent(used: DayUse, limits: DayLimits, wanted: Amount) -> RefusedCallError:
+def _day_is_spent(used: DayUse, account: _Day, wanted: Amount) -> RefusedCallError:
+    limits = account.limits
     by_tokens = limits.tokens is not None and used.tokens + wanted.tokens > limits.tokens
     key = "tokens_per_day" if by_tokens else "cost_usd_per_day"
     taken = f"{used.tokens:,} tokens" if by_tokens else f"{used.cost_usd:.4f} dollars"
     return RefusedCallError(
         403,
         f"today's model budget has no room for this call: {taken} are used or held. It begins "
-        f"anew at midnight UTC; the session's owner sets models.box.{key}",
-        rule=f"models.box.{key}",
+        f"anew at midnight UTC; the session's owner sets {account.section}.{key}",
+        rule=f"{account.section}.{key}",
     )

@@ -75,9 +75,8 @@ class DayLedger:
                 self._write(_added(used, tokens, cost_usd))
 
     def used(self) -> DayUse:
-        """Return what today's count is."""
-        with self._locked() as used:
-            return used
+        """Return what today's count is; the file is replaced as a whole, so no lock is needed."""
+        return self._read()
 
     @contextmanager
     def _locked(self) -> Iterator[DayUse]:

@@ -31,6 +31,7 @@ from orchestrator.schema.event import Observer
 PREFIX = "gbx_"
 """Of placeholders; a random word follows."""
 USE_TODAY = "model-use.json"
+"""What boxes took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,9 @@ class BoxModelParts:
     observe: Observer
     paths: Paths
     run: RunLimits = field(default_factory=RunLimits)
-    """What the whole run may take."""
+    """What the whole run may still take."""
+    whole: DayLedger | None = None
+    """What all sessions and their boxes spend in a day."""
     context: ssl.SSLContext = field(default_factory=ssl.create_default_context)
     """Which certificates hold."""
 
@@ -85,6 +88,7 @@ async def open_box_models(parts: BoxModelParts) -> AsyncIterator[OpenBoxModels]:
             day=DayLedger(parts.paths.state / USE_TODAY),
             monotonic=time.monotonic,
             run=parts.run,
+            whole=parts.whole,
         )
         desk = ModelCallDesk(parts.audit, scrub=parts.scrub, observe=parts.observe)
         endpoint = ModelEndpoint(

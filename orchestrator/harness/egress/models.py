@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from orchestrator.egress.endpoint.budget import RunLimits
 from orchestrator.harness.box_models.opening import BoxModelParts, OpenBoxModels, open_box_models
 from orchestrator.harness.box_models.providers import ProviderFacts
 from orchestrator.harness.box_spec import run_limits
+from orchestrator.harness.day_count import day_ledger
 from orchestrator.harness.egress.parts import WayParts
 from orchestrator.harness.egress.secured import host_context
+from orchestrator.harness.spending import left_for_box
 from orchestrator.policy.box_models import BoxModels
 from orchestrator.schema.terminal_text import escape_terminal
 
@@ -40,7 +41,8 @@ async def session_models(
         learn=parts.output.learn,
         observe=parts.observe,
         paths=parts.paths,
-        run=RunLimits(limits.tokens, limits.cost_usd),
+        run=left_for_box(limits, parts.before),
+        whole=day_ledger(parts.paths),
         context=host_context(parts.settings),
     )
     async with open_box_models(box_models) as models:

@@ -23,8 +23,8 @@ class Meter:
     store: SessionStore
     skill: Callable[[], str | None] = lambda: None
     """Names the skill that is on."""
-    shut: bool = False
-    """A limit of 0 lets nothing be spent: no call is made."""
+    shut: Callable[[], bool] = lambda: False
+    """Says whether nothing more may be spent: then no call is made."""
     _usage: Usage = field(default_factory=Usage)
     _known_usd: float = 0.0
     _all_known: bool = True
@@ -59,8 +59,11 @@ def together(*parts: Beside) -> Beside:
 class Metered:
     """A model whose every call is noted; for all but the loop, which notes its own."""
 
-    def __init__(self, client: Callable[[], ModelClient], meter: Meter) -> None:
-        """``client`` gives the model of the moment."""
+    def __init__(
+        self, client: Callable[[], ModelClient], meter: Meter, *, within_run: bool = False
+    ) -> None:
+        """``client`` gives the model of the moment; ``within_run``: a run's limits let it be asked."""
+        self._within_run = within_run
         self._client = client
         self._meter = meter
 
@@ -72,9 +75,9 @@ class Metered:
     async def complete(self, prompt: Prompt, *, on_delta: OnDelta) -> AssistantMessage:
         """Return the whole message once its cost is noted; ModelError where nothing may be spent."""
         client = self._client()
-        if self._meter.shut:
+        if not self._within_run and self._meter.shut():
             raise ModelError(
-                f"{client.info.id}: not asked: a limit of 0 on tokens or money allows no call",
+                f"{client.info.id}: not asked: a limit on tokens or money is used up",
                 kind="quota",
                 hint="raise --max-tokens or --max-budget-usd, or the policy's limits",
             )

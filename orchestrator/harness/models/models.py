@@ -38,6 +38,8 @@ class ModelSource:
     warn: Callable[[str], None]
     scrub: Callable[[str], str]
     """Keeps keys out of what is told of failures."""
+    counted: Callable[[ModelClient], ModelClient] = lambda client: client
+    """Stands before each model that is opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +198,7 @@ class Models:
 
     async def _opened(self, name: str, *, impatient: bool = False) -> ModelClient:
         if name not in self._open:
-            self._open[name] = await self._stack.enter_async_context(
+            opened = await self._stack.enter_async_context(
                 open_model(
                     name,
                     providers=self.source.providers,
@@ -207,6 +209,7 @@ class Models:
                     retry=IMPATIENT if impatient else None,
                 )
             )
+            self._open[name] = self.source.counted(opened)
             self.learn()
         return self._open[name]
 

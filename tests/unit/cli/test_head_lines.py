@@ -39,8 +39,14 @@ def test_doings_of_the_head_have_their_words(event, words):
 
 def test_every_limit_that_is_warned_of_has_a_line():
     """With its share and both figures, whatever its kind."""
-    limits = Limits(1, 1, 1.0, 1.0, cost_usd_per_day=1.0)
-    for kind, limit, used in measured(limits, Spent()):
-        (line,) = head_lines(BudgetWarning(kind, 0.8, used, limit))
-        assert "80%" in line
-        assert "_" not in line
+    asked = {"asked_tokens": 1, "asked_cost_usd": 1.0, "skill_tokens": 1}
+    limits = Limits(1, 1, 1.0, 1.0, cost_usd_per_day=1.0, **asked)
+    rows = measured(limits, Spent())
+    lines = [
+        line
+        for row in rows
+        for line in head_lines(BudgetWarning(row.kind, 0.8, row.used, row.limit, row.over))
+    ]
+
+    assert len(set(lines)) == len(rows) == 8
+    assert all("80%" in line and "_" not in line for line in lines)

@@ -77,8 +77,9 @@ def test_box_with_all_required_controls_is_taken(policy_of):
 
 def limits(**more):
     given = dict.fromkeys(
-        ("steps", "tokens", "cost_usd", "wall_time", "tool_calls_per_minute", "repeat")
+        ("steps", "tokens", "cost_usd", "cost_usd_per_day", "wall_time", "repeat")
     )
+    given["tool_calls_per_minute"] = None
     return LimitSettings(**(given | {"command_time": 60.0} | more))
 
 
@@ -89,18 +90,26 @@ def limits(**more):
 def test_flag_lowers_a_limit_and_never_raises_it(policy, asked, steps):
     """Policy is the ceiling."""
     assert run_limits(limits(steps=policy), LimitOptions(steps=asked)).steps == steps
-    assert run_limits(limits(tokens=policy), LimitOptions(tokens=asked)).tokens == steps
-    assert run_limits(limits(cost_usd=policy), LimitOptions(cost_usd=asked)).cost_usd == steps
     assert (
         run_limits(limits(wall_time=policy), LimitOptions(wall_time_s=asked)).wall_time_s == steps
     )
 
 
+def test_tokens_and_money_of_policy_and_flags_count_over_different_times():
+    """The session's whole life, and what the command does: neither stands for the other."""
+    policy = limits(tokens=9, cost_usd=5.0, cost_usd_per_day=7.0)
+
+    found = run_limits(policy, LimitOptions(tokens=10, cost_usd=0.0))
+
+    assert (found.tokens, found.cost_usd, found.cost_usd_per_day) == (9, 5.0, 7.0)
+    assert (found.asked_tokens, found.asked_cost_usd) == (10, 0.0)
+
+
 def test_zero_is_a_limit():
     """It is not taken for none."""
-    found = run_limits(limits(cost_usd=5.0), LimitOptions(cost_usd=0.0))
+    found = run_limits(limits(wall_time=5.0), LimitOptions(wall_time_s=0.0))
 
-    assert found.cost_usd == 0.0
+    assert found.wall_time_s == 0.0
 
 
 def test_pace_and_repetition_come_from_policy_alone():

@@ -19,6 +19,7 @@ def both(load):
         ("limits.steps", "10", "20", 10),
         ("limits.tokens", "900", "100", 100),
         ("limits.cost_usd", "1", "0.5", 0.5),
+        ("limits.cost_usd_per_day", "20", "5", 5.0),
         ("limits.wall_time", "2h", "30m", 1800),
         ("limits.command_time", "1m", "2m", 60),
         ("limits.tool_calls_per_minute", "5", "9", 5),

@@ -48,10 +48,10 @@ def chat(tmp_path, monkeypatch):
     # Where an export without a name goes.
     monkeypatch.chdir(tmp_path)
 
-    def run(*turns, said, command=run_command, prompt=None, surface=PlainSurface):
+    def run(*turns, said, command=run_command, prompt=None, surface=PlainSurface, **more):
         script = tmp_path / "script.yaml"
         script.write_text(yaml.safe_dump({"version": 1, "turns": list(turns)}))
-        options = RunOptions(prompt, project, f"scripted:{script}")
+        options = RunOptions(prompt, project, f"scripted:{script}", **more)
         lines = io.StringIO("".join(f"{line}\n" for line in said))
         screen = surface(lines, io.StringIO(), io.StringIO())
         talk = Chat(options, Settings(), paths, screen, command, waits=True)

@@ -8,6 +8,7 @@ from orchestrator.cli.chat import commands
 from orchestrator.cli.chat.commands import run_command
 from orchestrator.cli.chat.talk import Leave
 from orchestrator.harness.conversation import FATAL
+from orchestrator.harness.options import LimitOptions
 from orchestrator.prompts import tree
 from tests.support.world import bash
 
@@ -272,3 +273,20 @@ def test_another_branch_has_its_own_skill(chat):
 
 def test_templates_are_never_called_as_commands_are():
     assert frozenset(commands.COMMANDS) == tree.COMMANDS
+
+
+def test_budget_of_a_chat_is_not_refilled_by_leaving_its_box(chat):
+    """A change that is applied between two things said opens the session again."""
+    used = {"usage": {"input": 500}}
+    turns = [
+        turn | used
+        for word in ("one", "two", "three")
+        for turn in (bash(f"echo {word} > {word}"), {"text": word})
+    ]
+    limits = LimitOptions(tokens=1500)
+
+    _, answers, told = chat(*turns, said=["a", "/apply", "b", "/apply", "c"], limits=limits)
+
+    assert (answers, told.count("box up")) == (["one"], 3)
+    assert "limit reached: tokens (500)" in told
+    assert (chat.project / "one").exists()

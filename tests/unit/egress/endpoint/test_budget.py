@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from orchestrator.egress.endpoint.budget import Amount, BoxBudget, RunLimits
-from orchestrator.egress.endpoint.day_ledger import DayLedger
+from orchestrator.egress.endpoint.day_ledger import DayLedger, DayLimits
 from orchestrator.egress.endpoint.refused import RefusedCallError
 from orchestrator.policy.box_models import BoxModels
 from orchestrator.schema.message import Usage
@@ -87,6 +87,55 @@ def test_count_that_breaks_before_a_call_is_over_keeps_the_end(tmp_path):
         return account.spent
 
     assert anyio.run(run).usage == Usage(5)
+
+
+def whole_budget(tmp_path, most):
+    """Return an account that counts to the day of all sessions, and that day."""
+    whole = DayLedger(tmp_path / "whole", day=lambda: "2026-11-30")
+    rules = BoxModels(in_box="allow", allow=(("*",),), tokens_per_day=1000)
+    day = DayLedger(tmp_path / "use", day=lambda: "2026-11-30")
+    run = RunLimits(cost_usd_per_day=most)
+    account = BoxBudget(lambda: rules, day=day, monotonic=Clock(), run=run, whole=whole)
+    return account, whole, day
+
+
+def test_box_counts_to_the_day_of_all_sessions(tmp_path):
+    """Held before a call leaves and put right; what others spent leaves less room."""
+
+    async def scene():
+        account, whole, day = whole_budget(tmp_path, 1.0)
+        hold = await account.reserve(Amount(60, 0.6))
+        held = whole.used().cost_usd
+        await account.settle(hold, Usage(50), 0.5)
+        whole.take(0, 0.4, DayLimits())
+        with pytest.raises(RefusedCallError) as caught:
+            await account.reserve(Amount(60, 0.2))
+        return held, whole.used().cost_usd, caught.value, day.used().tokens
+
+    held, used, refused, tokens = anyio.run(scene)
+
+    assert (held, used) == (0.6, pytest.approx(0.9))
+    assert (refused.status, refused.rule) == (403, "limits.cost_usd_per_day")
+    assert "midnight UTC" in str(refused)
+    assert tokens == 50, "what was refused is held by no other count"
+
+
+@pytest.mark.parametrize(("most", "refused"), [(1.0, True), (None, False)])
+def test_day_that_cannot_be_counted_refuses_where_it_is_limited(tmp_path, most, refused):
+    """Nothing hangs on it where it is not."""
+    account, _, _ = whole_budget(tmp_path, most)
+    (tmp_path / "whole").write_bytes(b"damaged")
+
+    async def scene():
+        hold = await account.reserve(Amount(60, 0.6))
+        await account.settle(hold, Usage(50), 0.5)
+
+    if not refused:
+        anyio.run(scene)
+        return
+    with pytest.raises(RefusedCallError, match="damaged") as caught:
+        anyio.run(scene)
+    assert caught.value.rule == "limits.cost_usd_per_day"
 
 
 def test_settling_twice_counts_once(tmp_path):

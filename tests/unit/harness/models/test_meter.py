@@ -60,7 +60,7 @@ def test_unknown_price_makes_the_sum_unknown():
 
 def test_call_where_nothing_may_be_spent_is_not_made():
     """A choice of a skill comes before the loop looks at its limits."""
-    meter = Meter(Kept(), Kept(), shut=True)
+    meter = Meter(Kept(), Kept(), shut=lambda: True)
     asked = []
 
     class Counting(Model):
@@ -69,6 +69,9 @@ def test_call_where_nothing_may_be_spent_is_not_made():
             return await super().complete(prompt, on_delta=on_delta)
 
     model = Metered(lambda: Counting(1.0), meter)
-    with pytest.raises(ModelError, match="limit of 0"):
+    with pytest.raises(ModelError, match="used up"):
         anyio.run(lambda: model.complete(Prompt("", ()), on_delta=lambda _: None))
     assert asked == []
+    within = Metered(lambda: Counting(1.0), meter, within_run=True)
+    anyio.run(lambda: within.complete(Prompt("", ()), on_delta=lambda _: None))
+    assert len(asked) == 1

@@ -1,0 +1,73 @@
+"""What one session may spend and has: before it was opened, since, and all sessions together today."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from orchestrator.egress.endpoint.budget import RunLimits
+from orchestrator.harness.box_models.summary import summarise_models
+from orchestrator.harness.day_count import DayCount
+from orchestrator.loop.agent_loop import AgentLoop
+from orchestrator.loop.limits import Limits, Spent, reached
+from orchestrator.loop.progress import Before
+from orchestrator.sessions.copying import own_entries
+from orchestrator.sessions.stats import stats_of
+from orchestrator.sessions.store import SessionStore
+
+_BOX_CALLS = b'"model_call_in_box'
+"""In each line of a chain that is about a call of a program in the box."""
+
+
+def spent_before(store: SessionStore, chain: Path) -> Before:
+    """Return what a session used so far: its own calls by its file, its box's by its chain.
+
+    What a copy has from its origin counts there.
+    """
+    total = stats_of(own_entries(store.tree.entries)).total
+    with chain.open("rb") as file:
+        lines = [line for line in file if _BOX_CALLS in line and line.endswith(b"\n")]
+    rows = summarise_models(json.loads(line) for line in lines)
+    return Before(
+        total.usage.total + sum(row.tokens for row in rows),
+        total.known_usd + sum(row.cost_usd for row in rows),
+    )
+
+
+def left_for_box(limits: Limits, before: Before) -> RunLimits:
+    """Return what the box alone may take, since the session was opened."""
+    tokens, cost = [], []
+    if limits.tokens is not None:
+        tokens.append(max(limits.tokens - before.tokens, 0))
+    if limits.asked_tokens is not None:
+        tokens.append(limits.asked_tokens)
+    if limits.cost_usd is not None:
+        cost.append(max(limits.cost_usd - before.cost_usd, 0.0))
+    if limits.asked_cost_usd is not None:
+        cost.append(limits.asked_cost_usd)
+    return RunLimits(min(tokens, default=None), min(cost, default=None), limits.cost_usd_per_day)
+
+
+@dataclass(slots=True)
+class Spending:
+    """One session's."""
+
+    limits: Limits
+    before: Before
+    day: DayCount
+    loop: AgentLoop | None = field(default=None, init=False)
+    """Set once there is one."""
+
+    def is_used_up(self) -> bool:
+        """Say whether nothing may be asked beside a run; a run itself looks at its limits."""
+        if self.limits.forbids_any_call:
+            return True
+        if self.loop is None:
+            used, cost = self.before.tokens, self.before.cost_usd
+            spent = Spent(tokens=used, cost_usd=cost, cost_today_usd=self.day.today())
+        elif self.loop.progress.is_running:
+            return False
+        else:
+            spent = self.loop.progress.spent()
+        return reached(self.limits, replace(spent, steps=0, seconds=0.0)) is not None

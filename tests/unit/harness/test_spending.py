@@ -1,0 +1,109 @@
+"""What a session may spend: what it spent before it was opened counts."""
+
+import json
+
+import pytest
+
+from orchestrator.egress.endpoint.budget import RunLimits
+from orchestrator.egress.endpoint.day_ledger import DayLedger, DayLimits
+from orchestrator.harness.day_count import DayCount
+from orchestrator.harness.spending import Spending, left_for_box, spent_before
+from orchestrator.loop.limits import Limits
+from orchestrator.loop.progress import Before
+from orchestrator.schema.codec import encode_message
+from orchestrator.schema.message import AssistantMessage, Text, Usage
+from orchestrator.sessions.copying import FORK
+from tests.support.loops import ToldRunner, open_loop, says
+from tests.unit.loop.test_agent_loop import run
+
+ENDED = {"tokens": 0, "usage": {"input": 20, "output": 5}, "cost_usd": "0.500000"}
+
+
+def chain(tmp_path, *bodies):
+    """Write a chain's lines about calls of the box, each let out and ended, and some others."""
+    rows = [("session_start", {})]
+    for number, body in enumerate(bodies):
+        call = {"number": number, "effect": "allow", "rule": "r", "provider": "x", "model": "m"}
+        rows += [("model_call_in_box", call), ("model_call_in_box_end", {"number": number, **body})]
+    path = tmp_path / "chain.jsonl"
+    lines = [json.dumps({"type": kind, "body": body}) for kind, body in rows]
+    path.write_text("\n".join([*lines, '{"type": "model_call_in_box_end", "bo']))
+    return path
+
+
+def answered(store, tokens, cost):
+    message = AssistantMessage((Text("a"),), "end_turn", Usage(input=tokens), "x/m")
+    store.append("message", {**encode_message(message), "cost_usd": cost})
+
+
+def test_turns_other_calls_and_the_box_all_count(tmp_path):
+    """On every branch; a price that is not known adds no money."""
+    store = open_loop(tmp_path, says("-"), runner=ToldRunner()).store
+    answered(store, 100, 1.0)
+    answered(store, 50, None)
+    usage = {"kind": "usage", "purpose": "summary", "model": "x/m", "usage": {"input": 7}}
+    store.append("custom", {**usage, "cost_usd": 0.25})
+
+    before = spent_before(store, chain(tmp_path, ENDED, ENDED))
+
+    assert before == Before(100 + 50 + 7 + 50, 1.0 + 0.25 + 1.0)
+
+
+def test_copy_begins_anew(tmp_path):
+    """What it has from its origin was spent there, and counts to the origin's day."""
+    store = open_loop(tmp_path, says("-"), runner=ToldRunner()).store
+    answered(store, 100, 1.0)
+    store.append("custom", {"kind": FORK})
+    answered(store, 3, 0.5)
+
+    assert spent_before(store, chain(tmp_path)) == Before(3, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("limits", "left"),
+    [
+        (Limits(tokens=None), RunLimits()),
+        (Limits(tokens=100, cost_usd=5.0), RunLimits(60, 3.0)),
+        (Limits(tokens=30, cost_usd=1.0), RunLimits(0, 0.0)),
+        (Limits(tokens=100, asked_tokens=10, asked_cost_usd=1.0), RunLimits(10, 1.0)),
+        (Limits(tokens=None, cost_usd_per_day=9.0), RunLimits(cost_usd_per_day=9.0)),
+    ],
+)
+def test_box_may_take_what_is_left_of_the_session(limits, left):
+    assert left_for_box(limits, Before(40, 2.0)) == left
+
+
+@pytest.mark.parametrize(
+    ("limits", "today", "used_up"),
+    [
+        (Limits(), 0.0, False),
+        (Limits(steps=1, wall_time_s=1.0), 0.0, False),
+        (Limits(asked_cost_usd=0.0), 0.0, True),
+        (Limits(tokens=40), 0.0, True),
+        (Limits(cost_usd=2.0), 0.0, True),
+        (Limits(tokens=41, cost_usd=2.01, asked_tokens=1, asked_cost_usd=0.01), 0.0, False),
+        (Limits(cost_usd_per_day=3.0), 2.9, False),
+        (Limits(cost_usd_per_day=3.0), 3.0, True),
+    ],
+)
+def test_nothing_is_asked_beside_a_run_once_a_limit_is_met(tmp_path, limits, today, used_up):
+    """Before the first run, and between runs; a run looks itself, and concludes."""
+    ledger = DayLedger(tmp_path / "day")
+    ledger.take(0, today, DayLimits())
+    day = DayCount(ledger, limits.cost_usd_per_day, lambda _: None)
+    spending = Spending(limits, Before(40, 2.0), day)
+    asked = []
+    opened = open_loop(
+        tmp_path,
+        lambda _: asked.append(spending.is_used_up()) or says("done"),
+        runner=ToldRunner(),
+        limits=Limits(tokens=None),
+        today=day.today,
+        before=spending.before,
+    )
+
+    assert spending.is_used_up() is used_up
+    spending.loop = opened.loop
+    run(opened)
+    assert asked == [limits.forbids_any_call]
+    assert spending.is_used_up() is used_up
