@@ -19,11 +19,12 @@ from orchestrator.cli.sessions_chosen import (
     user_paths,
     view_of,
 )
-from orchestrator.errors import SessionError
+from orchestrator.config.paths import Paths
+from orchestrator.errors import GloveboxError
+from orchestrator.harness.spending import session_stats
 from orchestrator.schema.terminal_text import escape_terminal
-from orchestrator.sessions.copying import own_entries
 from orchestrator.sessions.finding import list_sessions
-from orchestrator.sessions.stats import Stats, Tally, dollars, joined, stats_of
+from orchestrator.sessions.stats import Stats, Tally, ToolTally, dollars, joined
 from orchestrator.sessions.view import SessionView
 
 
@@ -37,38 +38,53 @@ def stats(
     turns: Annotated[bool, typer.Option("--turns", help="Each turn too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show turns, tokens, cost and what caching saved: by model, tool, skill and purpose.
+    """Show turns, tokens, cost and what caching saved: by model, tool, skill, purpose and session.
 
-    All branches count. What a copy has from its origin counts there. A call whose price is not
+    All branches count, and calls of programs in the box (purpose box). What a copy has from its origin counts there. A call whose price is not
     known makes the sum unknown; what is known is shown beside it.
     """
     paths = user_paths()
+    parts: dict[str, Stats] = {}
     if every or everywhere:
-        counted = _of_all(folder_of(cd, paths, everywhere=everywhere))
+        parts = _of_all(folder_of(cd, paths, everywhere=everywhere), paths)
+        counted = joined(parts.values())
     else:
-        counted = _of_one(view_of(session, paths))
+        counted = _of_one(view_of(session, paths), paths)
     if as_json:
-        show(json.dumps(_rows(counted, with_turns=turns)))
+        show(json.dumps(_rows(counted, with_turns=turns) | _sessions(parts)))
         return
     show(*map(escape_terminal, stats_lines(counted)))
+    show(*map(escape_terminal, _session_lines(parts)))
     if turns:
         show(*map(escape_terminal, _turn_lines(counted)))
 
 
-def _of_one(view: SessionView) -> Stats:
-    entries = view.tree.entries
-    own = own_entries(entries)
-    return stats_of(own, above=entries[: len(entries) - len(own)])
+def _of_one(view: SessionView, paths: Paths) -> Stats:
+    return session_stats(view.tree.entries, paths.audit_log(view.header.id))
 
 
-def _of_all(folder: Path) -> Stats:
-    parts = []
+def _of_all(folder: Path, paths: Paths) -> dict[str, Stats]:
+    """Return what each session came to, by its id, the newest first."""
+    parts = {}
     for item in list_sessions(folder):
         try:
-            parts.append(_of_one(SessionView.open(item.path)))
-        except SessionError as error:
+            view = SessionView.open(item.path)
+            parts[str(view.header.id)] = _of_one(view, paths)
+        except GloveboxError as error:
             tell(error.message)
-    return joined(parts)
+    return parts
+
+
+def _session_lines(parts: Mapping[str, Stats]) -> Iterator[str]:
+    if parts:
+        yield "sessions"
+    for name, part in parts.items():
+        yield f"  {name:22} {_tally(part.total)}"
+
+
+def _sessions(parts: Mapping[str, Stats]) -> dict[str, Any]:
+    rows = {name: {"turns": len(part.turns), **_row(part.total)} for name, part in parts.items()}
+    return {"sessions": rows} if rows else {}
 
 
 def stats_lines(counted: Stats) -> Iterator[str]:
@@ -86,11 +102,11 @@ def stats_lines(counted: Stats) -> Iterator[str]:
             for name, tally in sorted(tallies.items()):
                 yield f"  {name or '(no skill)':22} {_tally(tally)}"
     if counted.tools:
-        yield "tools (what their results put into the conversation)"
+        yield "tools (what their results put into the conversation; what the answers that called cost)"
         for name, tool in sorted(counted.tools.items()):
             yield (
                 f"  {name:22} {tool.calls} calls, {tool.errors} errors, "
-                f"about {tool.tokens:,} tokens, {tool.images} images"
+                f"about {tool.tokens:,} tokens, {tool.images} images, {_tool_cost(tool)}"
             )
     if counted.compactions:
         yield f"{counted.compactions} compactions"
@@ -112,14 +128,23 @@ def _cost(tally: Tally) -> str:
     return f"cost unknown for {tally.unpriced} of {tally.calls}{known}"
 
 
+def _tool_cost(tool: ToolTally) -> str:
+    if tool.cost_usd is not None:
+        return f"${tool.cost_usd:.4f}"
+    return f"cost unknown for {tool.unpriced} of {tool.calls}"
+
+
 def _turn_lines(counted: Stats) -> Iterator[str]:
     yield "turns"
     for turn in counted.turns:
         cost = dollars(turn.cost_usd, turn.usage)
         tools = f"  {', '.join(turn.tools)}" if turn.tools else ""
+        skill = f"  skill {turn.skill}" if turn.skill else ""
+        cached = f", {turn.usage.cache_read:,} from cache" if turn.usage.cache_read else ""
+        saved = f", caching saved ${turn.saved_usd:.4f}" if turn.saved_usd else ""
         yield (
             f"  {turn.number:4} {turn.entry}  {turn.model}  {turn.usage.input:,} in, "
-            f"{turn.usage.output:,} out, {cost}  {turn.stop_reason}{tools}"
+            f"{turn.usage.output:,} out{cached}, {cost}{saved}{skill}  {turn.stop_reason}{tools}"
         )
 
 
@@ -133,7 +158,10 @@ def _rows(counted: Stats, *, with_turns: bool) -> dict[str, Any]:
         "models": _tallies(counted.models),
         "skills": _tallies(counted.skills),
         "purposes": _tallies(counted.purposes),
-        "tools": {name: {**asdict(t), "tokens": t.tokens} for name, t in counted.tools.items()},
+        "tools": {
+            name: {**asdict(tool), "tokens": tool.tokens, "cost_usd": tool.cost_usd}
+            for name, tool in counted.tools.items()
+        },
     }
     if with_turns:
         rows["each"] = [asdict(turn) for turn in counted.turns]

@@ -3,36 +3,50 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from orchestrator.egress.endpoint.budget import RunLimits
-from orchestrator.harness.box_models.summary import summarise_models
+from orchestrator.errors import AuditError
+from orchestrator.harness.box_models.summary import box_calls
 from orchestrator.harness.day_count import DayCount
 from orchestrator.loop.agent_loop import AgentLoop
 from orchestrator.loop.limits import Limits, Spent, reached
 from orchestrator.loop.progress import Before
 from orchestrator.sessions.copying import own_entries
-from orchestrator.sessions.stats import stats_of
+from orchestrator.sessions.entry import Entry
+from orchestrator.sessions.stats import Stats, count_call, stats_of
 from orchestrator.sessions.store import SessionStore
 
 _BOX_CALLS = b'"model_call_in_box'
 """In each line of a chain that is about a call of a program in the box."""
 
 
-def spent_before(store: SessionStore, chain: Path) -> Before:
-    """Return what a session used so far: its own calls by its file, its box's by its chain.
+def session_stats(entries: Sequence[Entry], chain: Path) -> Stats:
+    """Return what a session came to: its own calls by its entries, its box's by its chain.
 
-    What a copy has from its origin counts there.
+    What a copy has from its origin counts there. AuditError for a chain that cannot be read; one
+    that is not there has no calls.
     """
-    total = stats_of(own_entries(store.tree.entries)).total
-    with chain.open("rb") as file:
-        lines = [line for line in file if _BOX_CALLS in line and line.endswith(b"\n")]
-    rows = summarise_models(json.loads(line) for line in lines)
-    return Before(
-        total.usage.total + sum(row.tokens for row in rows),
-        total.known_usd + sum(row.cost_usd for row in rows),
-    )
+    own = own_entries(entries)
+    stats = stats_of(own, above=entries[: len(entries) - len(own)])
+    try:
+        with chain.open("rb") as file:
+            lines = [line for line in file if _BOX_CALLS in line and line.endswith(b"\n")]
+        for body in box_calls([json.loads(line) for line in lines]):
+            count_call(stats, body)
+    except FileNotFoundError:
+        return stats
+    except (OSError, ValueError) as error:
+        raise AuditError(f"{chain}: what the box used cannot be read: {error}") from error
+    return stats
+
+
+def spent_before(store: SessionStore, chain: Path) -> Before:
+    """Return what a session used so far; AuditError for a chain that cannot be read."""
+    total = session_stats(store.tree.entries, chain).total
+    return Before(total.usage.total, total.known_usd)
 
 
 def left_for_box(limits: Limits, before: Before) -> RunLimits:

@@ -57,13 +57,22 @@ class Tally:
 
 @dataclass(slots=True)
 class ToolTally:
-    """One tool's calls, and what they put into the conversation."""
+    """One tool's calls, what they cost, and what they put into the conversation."""
 
     calls: int = 0
     errors: int = 0
     characters: int = 0
     """Of results."""
     images: int = 0
+    known_usd: float = 0.0
+    """Of the answers that called it; what an answer cost is shared by its calls."""
+    unpriced: int = 0
+    """Calls of answers whose cost is not known."""
+
+    @property
+    def cost_usd(self) -> float | None:
+        """US dollars; None while any answer's is unknown."""
+        return None if self.unpriced else self.known_usd
 
     @property
     def tokens(self) -> int:
@@ -76,6 +85,8 @@ class ToolTally:
         self.errors += other.errors
         self.characters += other.characters
         self.images += other.images
+        self.known_usd += other.known_usd
+        self.unpriced += other.unpriced
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +140,7 @@ def stats_of(entries: Sequence[Entry], above: Sequence[Entry] = ()) -> Stats:
         if entry.type == "message":
             _count_message(stats, entry, numbers[entry.id], skills[entry.id])
         elif entry.type == "custom" and entry.body.get("kind") == "usage":
-            _count_call(stats, entry.body, skills[entry.id])
+            count_call(stats, entry.body, skills[entry.id])
         elif entry.type == "compaction":
             stats.compactions += 1
     return stats
@@ -189,10 +200,13 @@ def _count_message(stats: Stats, entry: Entry, number: int, skill: str) -> None:
             tool.images += len(result.get("images", ()))
     else:
         tools = tuple(str(p["name"]) for p in body["content"] if p["type"] == "tool_call")
-        for name in tools:
-            stats.tools[name].calls += 1
         call = _Call.of(body, skill, TURNS)
         call.count(stats)
+        for name in tools:
+            tool = stats.tools[name]
+            tool.calls += 1
+            tool.known_usd += (call.cost_usd or 0.0) / len(tools)
+            tool.unpriced += call.cost_usd is None
         turn = TurnStats(
             number,
             entry.id,
@@ -208,7 +222,8 @@ def _count_message(stats: Stats, entry: Entry, number: int, skill: str) -> None:
         stats.turns.append(turn)
 
 
-def _count_call(stats: Stats, body: Mapping[str, Any], skill: str) -> None:
+def count_call(stats: Stats, body: Mapping[str, Any], skill: str = NO_SKILL) -> None:
+    """Count a call that is no turn: ``purpose model usage cost_usd saved_usd skill``."""
     _Call.of(body, skill, str(body.get("purpose") or "other")).count(stats)
 
 

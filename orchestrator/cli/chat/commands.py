@@ -16,10 +16,9 @@ from orchestrator.cli.chat.talk import Leave, Talk
 from orchestrator.cli.policy import policy_lines
 from orchestrator.cli.sessions_stats import stats_lines
 from orchestrator.errors import UsageError
+from orchestrator.harness.spending import session_stats
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.schema.thinking import THINKING_LEVELS
-from orchestrator.sessions.copying import own_entries
-from orchestrator.sessions.stats import stats_of
 from orchestrator.skills.router import AUTO, Said, said_skill
 
 HELP_COLUMN = 42
@@ -133,8 +132,8 @@ async def _compact(talk: Talk, focus: str) -> None:
 
 async def _cost(talk: Talk, _: str) -> None:
     entries = talk.conversation.session.record.store.tree.entries
-    own = own_entries(entries)
-    for line in stats_lines(stats_of(own, above=entries[: len(entries) - len(own)])):
+    counted = session_stats(entries, talk.paths.audit_log(talk.session))
+    for line in stats_lines(counted):
         talk.surface.note(escape_terminal(line))
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+PURPOSE = "box"
+"""Of calls of programs in the box."""
 
 
 @dataclass(slots=True)
@@ -53,10 +56,32 @@ def summarise_models(records: Iterable[Mapping[str, Any]]) -> list[ModelRow]:
     return sorted(rows.values(), key=lambda row: (row.effect == "deny", -row.count))
 
 
+def box_calls(records: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield each call that is over as what a session file has of calls that are no turns."""
+    models: dict[int, str] = {}
+    for record in records:
+        body = record.get("body")
+        if not isinstance(body, Mapping):
+            continue
+        number = _whole(body.get("number"))
+        if record.get("type") == "model_call_in_box" and body.get("effect") != "deny":
+            models[number] = _model(body)
+        elif record.get("type") == "model_call_in_box_end" and number in models:
+            model, usage = models.pop(number), body.get("usage")
+            if isinstance(usage, Mapping):
+                guess = sum(map(_whole, usage.values())) if body.get("estimated") is True else 0
+                counts = {**usage, "estimated": guess}
+                cost = _money(body.get("cost_usd"))
+                yield {"purpose": PURPOSE, "model": model, "usage": counts, "cost_usd": cost}
+
+
+def _model(body: Mapping[str, Any]) -> str:
+    return "/".join(str(body[key]) for key in ("provider", "model") if body.get(key))
+
+
 def _row(body: Mapping[str, Any], rows: dict[tuple[str, str, str], ModelRow]) -> ModelRow:
     effect, rule = str(body.get("effect", "")), str(body.get("rule", ""))
-    known = "/".join(str(body[key]) for key in ("provider", "model") if body.get(key))
-    model = known or str(body.get("asked") or body.get("path") or "")
+    model = _model(body) or str(body.get("asked") or body.get("path") or "")
     key = (effect, model, rule)
     if key not in rows:
         rows[key] = ModelRow(effect, model, rule, str(body.get("reason", "")))

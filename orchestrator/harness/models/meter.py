@@ -9,7 +9,7 @@ from orchestrator.dispatch.records import AuditSink
 from orchestrator.errors import ModelError
 from orchestrator.loop.progress import Beside
 from orchestrator.model.client import ModelClient, ModelInfo, OnDelta, Prompt
-from orchestrator.model.prices import cost_of
+from orchestrator.model.prices import cost_of, saved_of
 from orchestrator.schema.codec import encode_usage
 from orchestrator.schema.message import AssistantMessage, Usage
 from orchestrator.sessions.store import SessionStore
@@ -37,7 +37,8 @@ class Meter:
         self._all_known = self._all_known and cost is not None
         facts = {"model": info.id, "purpose": purpose, "usage": encode_usage(usage)}
         self.audit.append("model_call", facts)
-        more = {"cost_usd": cost, "skill": self.skill()}
+        saved = saved_of(usage, info)
+        more = {"cost_usd": cost, "saved_usd": saved, "skill": self.skill()}
         self.store.append("custom", {"kind": "usage", **facts, **more})
 
     def beside(self) -> Beside:

@@ -34,7 +34,8 @@ def test_sums_are_shown_and_the_unknown_is_called_so(sessions, used: Path) -> No
     assert "3 messages of yours, 1 turns, 2 model calls" in text
     assert "cost unknown for 1 of 2; $0.5000 known, caching saved $0.1250" in text
     assert "m/one                  1 calls, 1,200 in, 30 out, 500 from cache, $0.5000" in text
-    assert "1 calls, 1 errors, about 1,000 tokens" in text
+    assert "1 calls, 1 errors, about 1,000 tokens, 0 images, $0.5000" in text
+    assert "500 from cache, $0.5000, caching saved $0.1250" in text.splitlines()[-1]
     assert r"ba\x1bsh" in text
     assert "\x1b" not in text
     assert "tool_use" in text.splitlines()[-1]
@@ -53,6 +54,14 @@ def test_copy_counts_its_own(sessions, used: Path) -> None:
     assert every["models"]["m/one"]["cost_usd"] == 0.5
     assert every["total"]["cost_usd"] is None
     assert every["tools"]["ba\x1bsh"]["tokens"] == 1000
+    assert every["tools"]["ba\x1bsh"]["cost_usd"] == 0.5
+    rows = every["sessions"]
+    assert {name: (row["turns"], row["calls"]) for name, row in rows.items()} == {
+        made: (0, 0),
+        used.stem.rpartition("_")[2]: (1, 2),
+    }
+    assert made in sessions("stats", "--every").stdout
+    assert "sessions" not in own
 
 
 def test_each_turn_is_there_for_machines(sessions, used: Path) -> None:

@@ -6,8 +6,9 @@ import pytest
 
 from orchestrator.egress.endpoint.budget import RunLimits
 from orchestrator.egress.endpoint.day_ledger import DayLedger, DayLimits
+from orchestrator.errors import AuditError
 from orchestrator.harness.day_count import DayCount
-from orchestrator.harness.spending import Spending, left_for_box, spent_before
+from orchestrator.harness.spending import Spending, left_for_box, session_stats, spent_before
 from orchestrator.loop.limits import Limits
 from orchestrator.loop.progress import Before
 from orchestrator.schema.codec import encode_message
@@ -44,9 +45,23 @@ def test_turns_other_calls_and_the_box_all_count(tmp_path):
     usage = {"kind": "usage", "purpose": "summary", "model": "x/m", "usage": {"input": 7}}
     store.append("custom", {**usage, "cost_usd": 0.25})
 
-    before = spent_before(store, chain(tmp_path, ENDED, ENDED))
+    path = chain(tmp_path, ENDED, ENDED)
 
-    assert before == Before(100 + 50 + 7 + 50, 1.0 + 0.25 + 1.0)
+    assert spent_before(store, path) == Before(100 + 50 + 7 + 50, 1.0 + 0.25 + 1.0)
+    box = session_stats(store.tree.entries, path).purposes["box"]
+    assert (box.calls, box.usage.total, box.cost_usd) == (2, 50, 1.0)
+
+
+def test_chain_that_cannot_be_read_is_not_taken_for_none(tmp_path):
+    """A session without one, a mere file of its entries, has no box's calls."""
+    store = open_loop(tmp_path, says("-"), runner=ToldRunner()).store
+    path = tmp_path / "chain.jsonl"
+    path.write_bytes(b'{"type": "model_call_in_box_end", \n')
+
+    with pytest.raises(AuditError, match="what the box used cannot be read"):
+        spent_before(store, path)
+    path.unlink()
+    assert spent_before(store, path) == Before()
 
 
 def test_copy_begins_anew(tmp_path):

@@ -50,6 +50,7 @@ def test_each_model_tool_and_skill_has_its_own_sum() -> None:
     }
     bash = stats.tools["bash"]
     assert (bash.calls, bash.errors, bash.characters, bash.tokens) == (2, 1, 120, 30)
+    assert bash.cost_usd == 0.25, "the answer that called it, shared by its calls"
     assert (stats.said, stats.compactions, stats.entries) == (1, 1, 6)
 
 
@@ -60,6 +61,16 @@ def test_unknown_cost_is_never_nothing() -> None:
     assert stats.total.cost_usd is None
     assert (stats.total.known_usd, stats.total.unpriced) == (0.5, 1)
     assert [turn.cost_usd for turn in stats.turns] == [0.5, None]
+
+
+def test_cost_of_an_answer_is_shared_by_the_tools_it_called() -> None:
+    """So the tools' costs add up to the answers'; an unknown one makes its tools' unknown."""
+    priced = answer("a", None, "x", "y", cost_usd=0.5)
+    priced.body["content"][-1]["name"] = "read"
+    stats = stats_of([priced, answer("b", "a", "z")])
+
+    assert (stats.tools["read"].cost_usd, stats.tools["bash"].cost_usd) == (0.25, None)
+    assert (stats.tools["bash"].known_usd, stats.tools["bash"].unpriced) == (0.25, 1)
 
 
 def test_turns_are_numbered_along_their_branch() -> None:

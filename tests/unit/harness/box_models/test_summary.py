@@ -1,6 +1,6 @@
 """Model calls in sum."""
 
-from orchestrator.harness.box_models.summary import summarise_models
+from orchestrator.harness.box_models.summary import box_calls, summarise_models
 
 
 def began(number, **more):
@@ -69,3 +69,30 @@ def test_records_without_sense_are_left_out():
     (row,) = summarise_models(broken)
 
     assert (row.count, row.tokens, row.unpriced) == (1, 0, 1)
+
+
+def test_calls_that_are_over_are_told_as_a_session_file_tells_them():
+    """Refused ones, those still under way and those that used nothing are left out."""
+    calls = list(
+        box_calls(
+            [
+                began(1),
+                ended(1),
+                began(2),
+                ended(2, cost_usd=None, estimated=True),
+                began(3),
+                ended(3, usage=None),
+                began(4, effect="deny"),
+                began(5),
+                {"type": "model_call_in_box_end", "body": "x"},
+                ended(9),
+            ]
+        )
+    )
+
+    usage = {"input": 10, "output": 5, "cache_read": 0, "cache_write": 0}
+    one = {"purpose": "box", "model": "anthropic/claude"}
+    assert calls == [
+        one | {"usage": usage | {"estimated": 0}, "cost_usd": 0.25},
+        one | {"usage": usage | {"estimated": 15}, "cost_usd": None},
+    ]

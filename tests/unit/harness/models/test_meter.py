@@ -41,7 +41,9 @@ def test_call_is_in_chain_and_session_with_its_cost():
     usage = {"input": 600, "output": 400, "cache_read": 0, "cache_write": 0}
     facts = {"model": "x/m", "purpose": "summary", "usage": usage}
     assert chain == [("model_call", facts)]
-    assert session == [("custom", {"kind": "usage", **facts, "cost_usd": 1.0, "skill": "review"})]
+    assert session == [
+        ("custom", {"kind": "usage", **facts, "cost_usd": 1.0, "saved_usd": 0.0, "skill": "review"})
+    ]
 
 
 def test_call_counts_to_the_limits_of_the_run():
