@@ -196,6 +196,7 @@ class Conversation:
             return Reply(None, error)
         finally:
             self._scope = None
+            self.session.models.turn()
         if result is None:
             return Reply(None, aborted=True)
         self._count(result)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from anyio import to_thread
 
 from orchestrator.cli.chat import branches, resting
-from orchestrator.cli.chat.calling import called, template_helps
+from orchestrator.cli.chat.calling import called, command_words, template_helps
 from orchestrator.cli.chat.keys import KEYS
 from orchestrator.cli.chat.talk import Leave, Talk
 from orchestrator.cli.policy import policy_lines
@@ -21,6 +20,7 @@ from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.schema.thinking import THINKING_LEVELS
 from orchestrator.skills.router import AUTO, Said, said_skill
 
+NEXT = "from the next request on"
 HELP_COLUMN = 42
 SKILL_COLUMN = 20
 _PATH = re.compile(r"/[^\s/]+/")
@@ -43,21 +43,18 @@ async def run_command(talk: Talk, line: str) -> Leave | None:
 
     Raises UsageError for a name that is neither's, and where a command may not be now.
     """
-    name, _, rest = line[1:].strip().partition(" ")
+    name, rest = command_words(line)
     if name.startswith("skill:"):
         name, rest = "skill", f"{name.removeprefix('skill:')} {rest}"
     command = COMMANDS.get(name)
     if command is None:
-        text = await called(talk, line)
-        if text is None and not _PATH.match(line):
-            close = difflib.get_close_matches(name, COMMANDS, n=1)
-            hint = f"did you mean /{close[0]}? " if close else ""
-            raise UsageError(f"/{name}: there is no such command", hint=f"{hint}/help lists them")
+        path = _PATH.match(line)
+        text = None if path else await called(talk, line, known=COMMANDS)
         await talk.say(line if text is None else text)
         return None
     if command.at_rest and talk.is_busy:
         raise UsageError(f"/{name}: the model is at work", hint="stop it first, with Esc or /abort")
-    return await command.run(talk, rest.strip())
+    return await command.run(talk, rest)
 
 
 async def _help(talk: Talk, _: str) -> None:
@@ -84,7 +81,11 @@ async def _abort(talk: Talk, _: str) -> None:
 async def _model(talk: Talk, name: str) -> None:
     models = talk.conversation.session.models
     if name:
-        await models.switch(name)
+        busy = talk.is_busy
+        info = await models.switch(name, at_work=busy)
+        if busy:
+            talk.surface.note(escape_terminal(f"model {info.id} {NEXT}"))
+            return
     level = models.thinking or "its own default"
     talk.surface.note(escape_terminal(f"model {models.info.id}, thinking {level}"))
 
@@ -97,7 +98,11 @@ async def _thinking(talk: Talk, word: str) -> None:
     if word and word != "default" and level is None:
         raise UsageError(f"/thinking: expected one of {', '.join(THINKING_LEVELS)} or default")
     if word:
-        talk.conversation.session.models.think(level)
+        busy = talk.is_busy
+        talk.conversation.session.models.think(level, at_work=busy)
+        if busy:
+            talk.surface.note(f"thinking {level or 'its own default'} {NEXT}")
+            return
     await _model(talk, "")
 
 
@@ -145,7 +150,7 @@ async def _policy(talk: Talk, _: str) -> None:
 
 COMMANDS: dict[str, Command] = {
     "help": Command("", "list the commands", _help, at_rest=False),
-    "model": Command("[NAME]", "show the model, or ask another from now on", _model),
+    "model": Command("[NAME]", "show the model, or ask another from now on", _model, at_rest=False),
     "thinking": Command(
         "[LEVEL|show|hide]", "how hard it thinks; show what it thinks", _thinking, at_rest=False
     ),

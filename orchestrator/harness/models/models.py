@@ -72,6 +72,7 @@ class Models:
     _open: dict[str, ModelClient] = field(default_factory=dict)
     _main: ModelClient | None = None
     _wish: Wish = NO_WISH
+    _waiting: list[Callable[[], None]] = field(default_factory=list)
 
     async def begin(self) -> None:
         """Open the main model; raises what opening a model raises."""
@@ -104,18 +105,31 @@ class Models:
         """What is asked instead of what the person chose."""
         return self._wish
 
-    async def switch(self, name: str) -> ModelInfo:
+    async def switch(self, name: str, *, at_work: bool = False) -> ModelInfo:
         """Ask another model from the next request on.
 
+        ``at_work``: a turn runs, and what it costs and calls is the old one's until ``turn``.
         Raises ConfigError for one that policy does not allow or nobody knows, CredentialError
         without its key; the old one then stays.
         """
         check_model(self.policy, name)
         chain = await self._chain(name)
-        self._main, self.roles = chain, replace(self.roles, main=name)
-        self._wish = replace(self._wish, client=None)
-        self._tell("user")
+
+        def take_over() -> None:
+            self._main, self.roles = chain, replace(self.roles, main=name)
+            self._wish = replace(self._wish, client=None)
+            self._tell("user")
+
+        self._waiting.append(take_over)
+        if not at_work:
+            self.turn()
         return chain.info
+
+    def turn(self) -> None:
+        """Have what waited for the turn to be over hold from now on."""
+        waiting, self._waiting = self._waiting, []
+        for take_over in waiting:
+            take_over()
 
     async def wished(self, name: str | None, thinking: ThinkingLevel | None) -> Wish:
         """Return a wish that ``grant`` can put in force; changes nothing, raises as ``switch``."""
@@ -134,15 +148,21 @@ class Models:
         if (self.info.id, self.thinking) != before:
             self._tell("skill")
 
-    def think(self, level: ThinkingLevel | None) -> None:
-        """Ask for another level of thinking from the next request on."""
+    def think(self, level: ThinkingLevel | None, *, at_work: bool = False) -> None:
+        """Ask for another level of thinking from the next request on; ``at_work`` as in ``switch``."""
         if level is not None and level not in THINKING_LEVELS:
             raise ConfigError(
                 f"thinking: expected one of {', '.join(THINKING_LEVELS)}, got {level!r}"
             )
-        self.roles = replace(self.roles, thinking=level)
-        self._wish = replace(self._wish, thinking=None)
-        self._tell("user")
+
+        def take_over() -> None:
+            self.roles = replace(self.roles, thinking=level)
+            self._wish = replace(self._wish, thinking=None)
+            self._tell("user")
+
+        self._waiting.append(take_over)
+        if not at_work:
+            self.turn()
 
     def change(self, reason: Literal["start"] | Reason) -> dict[str, Any]:
         """Return the body of an entry about the models as they are now.

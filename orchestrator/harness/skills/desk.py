@@ -87,6 +87,8 @@ class SkillDesk:
 
     def speech(self) -> Speech:
         """Return what the next request carries; put together anew where model or skill changed."""
+        # Between two turns: no call stands without its result, and no answer without its price.
+        self.models.turn()
         now = (self.name, self.models.info.id, self.models.thinking)
         if self._speech is None or self._spoken != now:
             spoken = self.speak(self.active, tuple(self.tools.values()))

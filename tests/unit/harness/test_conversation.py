@@ -272,3 +272,43 @@ def test_compaction_is_not_begun_while_a_tool_runs(options, paths, front):
 
     assert said == ["the model is at work"]
     assert "compaction" not in kinds
+
+
+def test_model_that_is_switched_at_work_answers_from_the_next_request_on(
+    options, paths, front, tmp_path
+):
+    """The change stands behind the results of the calls that ran, and so does one of thinking."""
+    other = tmp_path / "other.yaml"
+    other.write_text(
+        "{version: 1, model: {name: other}, turns: [{text: never}, {text: from the other}]}"
+    )
+    said = []
+
+    async def about(conversation):
+        models = conversation.session.models
+        async with anyio.create_task_group() as group:
+
+            async def say():
+                said.append(await conversation.say("begin"))
+
+            group.start_soon(say)
+            for _ in range(1500):
+                if front.of(ToolStart):
+                    break
+                await anyio.sleep(0.02)
+            await models.switch(f"scripted:{other}", at_work=True)
+            models.think("high", at_work=True)
+            assert models.info.name == "scripted-1"
+        said.append(list(conversation.session.record.store.tree.path()))
+
+    talk(
+        options(bash("sleep 1"), {"text": "from the first"}, prompt=None), paths, front, about=about
+    )
+
+    reply, entries = said
+    assert reply.result.answer == "from the other"
+    kinds = [e.body.get("role", e.type) for e in entries if e.type in {"message", "model_change"}]
+    assert kinds == [
+        *("model_change", "user", "assistant", "tool"),
+        *("model_change", "model_change", "assistant"),
+    ]

@@ -49,6 +49,25 @@ def test_words_that_do_not_fit_are_told_with_the_usage(template):
     assert "did you mean /hunt?" in told
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("/nosuchcmd hello", "/nosuchcmd: there is no such command or template (/help lists them;"),
+        ("/test", "did you mean /tests?"),
+        ("/hun birds", "did you mean /hunt?"),
+        ("/modell", "did you mean /model?"),
+        ("/review this", "did you mean /skill review"),
+        ("/etc", "//etc says it as it is"),
+    ],
+)
+def test_unknown_name_is_told_with_what_is_like_it_and_said_to_nobody(template, line, told):
+    _, answers, notes = template({"text": "x"}, said=[line, "go on"])
+
+    assert told in notes
+    assert answers == ["x"]
+    assert told_the_model(template) == ["go on"]
+
+
 def test_path_is_said_as_it_is(template):
     """And so is what stands after two slashes."""
     turns = ({"text": "a"}, {"text": "b"})

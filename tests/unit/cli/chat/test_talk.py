@@ -45,7 +45,7 @@ def test_tree_leads_back_and_the_branch_that_was_left_stays(chat):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("/nonsense", "/nonsense: there is no such command (/help lists them)"),
+        ("/nonsense", "/nonsense: there is no such command"),
         ("/modle", "did you mean /model?"),
         ("/policy", "policy default"),
         ("/compact", "there is nothing to summarise yet"),
