@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.schema.codec import encode_message
+from orchestrator.schema.codec import decode_message, encode_message
 from orchestrator.schema.message import AssistantMessage, Message, ToolCall
 from orchestrator.sessions.store import SessionStore
 
@@ -37,7 +37,7 @@ class StoredTranscript:
         if not waiting:
             return ()
         self._note({"taken_up": sorted(waiting)})
-        return tuple(call for call in _last_answer(self.messages()) if call.id in waiting)
+        return tuple(call for call in self._last_calls() if call.id in waiting)
 
     def _waiting(self) -> frozenset[str]:
         """Return the ids that the last note says wait; none where an answer came after it."""
@@ -52,8 +52,13 @@ class StoredTranscript:
         self._store.append("approval", body)
         self._store.sync()
 
+    def _last_calls(self) -> tuple[ToolCall, ...]:
+        """Return what the last answer asked for by the ids it is stored with.
 
-def _last_answer(messages: Sequence[Message]) -> tuple[ToolCall, ...]:
-    answers = (message for message in reversed(messages) if isinstance(message, AssistantMessage))
-    answer = next(answers, None)
-    return answer.tool_calls if answer is not None else ()
+        What is told the model has other ids where one came twice, and no result would find them.
+        """
+        for entry in reversed(self._store.tree.path()):
+            if entry.type == "message" and entry.body["role"] == "assistant":
+                answer = decode_message(entry.body)
+                return answer.tool_calls if isinstance(answer, AssistantMessage) else ()
+        return ()

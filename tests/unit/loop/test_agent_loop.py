@@ -512,6 +512,22 @@ def test_calls_that_waited_run_before_the_model_is_asked(tmp_path):
     assert_each_call_is_answered_once_in_place(opened.messages)
 
 
+def test_call_that_waited_under_an_id_used_before_is_run(tmp_path):
+    """A file may hold one id twice: the yes is for the newer call, and its result is told there."""
+    opened = open_loop(
+        tmp_path, says("seen"), box=ScriptedBox(HI), evaluate=verdict("allow"), stop=True
+    )
+    transcript = StoredTranscript(opened.store)
+    transcript.add(says(bash(1)))
+    transcript.add(ToolMessage((ToolResult(CallId("call_1"), "bash", "before"),)))
+    transcript.add(says(bash(1)))
+    transcript.hold([bash(1)])
+
+    assert run(opened).answer == "seen"
+    assert [[r.output for r in told] for told in results(opened)] == [["before"], ["hi"]]
+    assert_each_call_is_answered_once_in_place(opened.model.prompts[0].messages)
+
+
 def test_calls_that_wait_again_stay_waiting(tmp_path):
     """Nobody has answered yet: the run stops where it stood, without asking the model."""
     opened = open_loop(
