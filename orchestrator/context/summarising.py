@@ -27,6 +27,9 @@ ANSWER_SHARE = 4
 HALVINGS = 6
 """How often pieces are halved for a model that takes less than it is said to."""
 
+PREVIOUS_SHARE = 3
+"""A previous summary takes a third of the window at most: a model with a longer one may have written
+it."""
 AGAIN = (
     "The last answer to this could not be used ({why}). Answer with the summary alone: text, whole, "
     "and no longer than it must be."
@@ -61,8 +64,8 @@ class Summariser:
         spent = Spent()
 
         async def merged(room: int) -> str:
-            known = previous
-            pieces = _pieces(messages, room)
+            known, told = _fitted(previous, self.client.info.context_window // PREVIOUS_SHARE)
+            pieces = _pieces(messages, max(room - told, room // 4, 1))
             for number, piece in enumerate(pieces, 1):
                 arguments = {
                     "focus": focus,

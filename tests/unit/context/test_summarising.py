@@ -78,6 +78,17 @@ def test_what_is_too_long_is_summarised_piece_by_piece():
     assert "'split': True" in sums.text(-1)
 
 
+@pytest.mark.parametrize("size", [1_000, 30_000])
+def test_long_previous_summary_leaves_room_for_what_came_since(size):
+    """A model with a longer window wrote it."""
+    sums = Sums(window=4_000)
+    compact(sums, said(*("x" * 5_000 for _ in range(4))), previous="p" * size)
+
+    assert "<previous-summary>\np" in sums.text(0)
+    assert all(text_tokens(sums.text(n)) < 3_000 for n in range(len(sums.asked)))
+    assert len(sums.asked) < 12
+
+
 def test_one_message_longer_than_any_request_is_shortened():
     sums = Sums(window=4_000)
     compact(sums, said("y" * 100_000))

@@ -11,6 +11,7 @@ from orchestrator.errors import ContextError, UsageError
 from orchestrator.harness.conversation import Conversation, open_conversation
 from orchestrator.schema.event import ErrorRaised, SessionEnd, SessionStart, ToolEnd, ToolStart
 from orchestrator.schema.head_event import CompactionEnd, CompactionStart, SkillChange
+from orchestrator.schema.message import UserMessage
 
 pytestmark = [pytest.mark.docker, pytest.mark.usefixtures("engine")]
 
@@ -148,6 +149,28 @@ def test_summary_that_the_person_asked_for_can_be_stopped(options, paths, front)
         "",
     ]
     assert end.exit_code == 0
+
+
+def test_what_is_said_while_it_is_summarised_is_told_afterwards(options, paths, front):
+    """A compaction between turns takes its time; the person's words wait and are not lost."""
+    said = []
+
+    async def about(conversation):
+        front.watch = lambda event: (
+            isinstance(event, CompactionStart) and conversation.steer("late")
+        )
+        while not front.of(CompactionStart):
+            said.append(await conversation.say(f"{len(said)} " + "word " * 1_000))
+        told = conversation.session.record.store.messages()
+        said.extend(m.content[-1].text for m in told if isinstance(m, UserMessage))
+
+    turns = [{"text": f"answer {number}"} for number in range(20)]
+    top = {"summaries": ["kept"] * 3, "model": {"name": "small", "context_window": 12_000}}
+    talk(options(*turns, prompt=None, top=top), paths, front, about=about)
+
+    replies = [reply.result.turns for reply in said if not isinstance(reply, str)]
+    assert replies == [1] * (len(replies) - 1) + [2]
+    assert said[-1] == "late"
 
 
 def test_what_a_bug_interrupts_still_ends_in_order(options, paths, front):
