@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from orchestrator.model.call_ids import unused_id
 from orchestrator.model.client import ModelInfo
@@ -18,6 +20,9 @@ from orchestrator.schema.message import (
     ToolCall,
     Usage,
 )
+
+MANY = 2
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(slots=True)
@@ -55,13 +60,32 @@ def assemble(
         if isinstance(piece, CallPieces):
             fresh = unused_id(CallId(piece.id), taken)
             taken.add(fresh)
-            parsed = parse_arguments(piece.arguments)
-            parts.append(ToolCall(fresh, piece.name, piece.arguments, parsed, piece.signature))
+            raw = single(piece.arguments)
+            parts.append(ToolCall(fresh, piece.name, raw, parse_arguments(raw), piece.signature))
         elif isinstance(piece, Thinking) or piece.text:
             parts.append(piece)
     calls = any(isinstance(part, ToolCall) for part in parts)
     settled = _settled(stop, calls=calls)
     return AssistantMessage(tuple(parts), settled, usage, info.id, stop_word)
+
+
+def single(raw: str) -> str:
+    """Return the one object where a server sent it twice, or an empty one before it."""
+    if parse_arguments(raw) is not None:
+        return raw
+    values: list[Any] = []
+    at, end = 0, len(raw.rstrip())
+    while at < end:
+        try:
+            value, at = _DECODER.raw_decode(raw, at)
+        except (ValueError, RecursionError):
+            return raw
+        values.append(value)
+    kinds = [value for number, value in enumerate(values) if value not in values[:number]]
+    told = [value for value in kinds if value != {}]
+    if len(values) < MANY or len(told) > 1 or not all(isinstance(v, dict) for v in kinds):
+        return raw
+    return json.dumps(told[0] if told else {}, ensure_ascii=False)
 
 
 def _settled(stop: StopReason, *, calls: bool) -> StopReason:

@@ -52,7 +52,9 @@ class AnthropicFold:
     def __init__(self, info: ModelInfo) -> None:
         """Begin an answer of a model."""
         self._info = info
-        self._blocks: dict[int, _Block] = {}
+        self._blocks: list[_Block] = []
+        self._at: dict[int, _Block] = {}
+        """The newest block of each index: some servers give all the same."""
         self._usage: dict[str, Any] = {}
         self._stop: str | None = None
         self._why = ""
@@ -66,7 +68,7 @@ class AnthropicFold:
             case "content_block_start":
                 yield from self._start(event)
             case "content_block_delta":
-                yield from self._extend(event.get("index", 0), object_in(event, "delta"))
+                yield from self._extend(event.get("index"), object_in(event, "delta"))
             case "message_delta":
                 delta = object_in(event, "delta")
                 self._stop = delta.get("stop_reason") or self._stop
@@ -79,7 +81,8 @@ class AnthropicFold:
     def _start(self, event: Mapping[str, Any]) -> Iterator[Delta]:
         shape = object_in(event, "content_block")
         block = _Block(shape.get("type", ""))
-        self._blocks[event.get("index", len(self._blocks))] = block
+        self._blocks.append(block)
+        self._at[event.get("index", len(self._blocks) - 1)] = block
         block.call = CallPieces(shape.get("id") or "", shape.get("name") or "")
         block.given = shape.get("input")
         block.signature = text_in(shape, "signature")
@@ -89,8 +92,17 @@ class AnthropicFold:
         if block.text:
             yield Delta("text" if block.type == "text" else "thinking", block.text)
 
-    def _extend(self, index: int, delta: Mapping[str, Any]) -> Iterator[Delta]:
-        block = self._blocks.setdefault(index, _Block("text"))
+    def _block(self, index: int | None) -> _Block:
+        """Return the block of an index, the last one without an index; a text where there is none."""
+        if index is None and self._blocks:
+            return self._blocks[-1]
+        if (index or 0) not in self._at:
+            self._at[index or 0] = _Block("text")
+            self._blocks.append(self._at[index or 0])
+        return self._at[index or 0]
+
+    def _extend(self, index: int | None, delta: Mapping[str, Any]) -> Iterator[Delta]:
+        block = self._block(index)
         match delta.get("type"):
             case "text_delta":
                 block.text += text_in(delta, "text")
@@ -114,7 +126,7 @@ class AnthropicFold:
         if not self._ended or self._stop is None:
             raise broken_stream(self._info.id, "the stream ended before its message_stop event")
         stop, word = ended(self._stop, _STOPS, model=self._info.id)
-        pieces = (self._piece(block) for _, block in sorted(self._blocks.items()))
+        pieces = (self._piece(block) for block in self._blocks)
         usage = Usage(
             input=count(self._usage, "input_tokens"),
             output=count(self._usage, "output_tokens"),
@@ -134,6 +146,9 @@ class AnthropicFold:
             return Thinking(block.text, self._info.provider, block.signature or None)
         if block.type == "tool_use":
             if not block.call.arguments and block.given:
-                block.call.arguments = json.dumps(block.given, ensure_ascii=False)
+                whole = isinstance(block.given, str)
+                block.call.arguments = (
+                    block.given if whole else json.dumps(block.given, ensure_ascii=False)
+                )
             return block.call
         return None

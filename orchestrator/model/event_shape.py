@@ -21,6 +21,7 @@ _OBJECTS = frozenset(
     {
         "content_block",
         "function",
+        "function_call",
         "incomplete_details",
         "item",
         "response",

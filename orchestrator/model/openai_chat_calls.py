@@ -29,17 +29,20 @@ class CallFold:
         arguments = function.get("arguments") or ""
         if not isinstance(arguments, str):
             arguments = json.dumps(arguments, ensure_ascii=False)
-        call = self._find(entry.get("id") or "", entry.get("index"), name=name, more=arguments)
-        call.id = call.id or entry.get("id") or ""
+        given, index = entry.get("id") or "", entry.get("index")
+        call = self._find(given, index, name=name, more=arguments)
+        call.id = call.id or given
+        if index is not None and not call.arguments:
+            call.name = _joined(call.name, name)
         call.name = call.name or name
         call.arguments += arguments
 
     def _find(self, given: str, index: int | None, *, name: str, more: str) -> CallPieces:
         known = next((call for call in self.pieces if given and call.id == given), None)
-        if known is not None:
+        if known is not None and not self._is_namesake(known, index, name=name):
             return known
         place = self._by_index.get(index) if index is not None else None
-        if index is None and self.pieces:
+        if index is None and self.pieces and known is None:
             place = self.pieces[-1]
         if place is None or _is_another(place, given, name=name, more=more):
             place = CallPieces()
@@ -48,10 +51,34 @@ class CallFold:
             self._by_index[index] = place
         return place
 
+    def _is_namesake(self, call: CallPieces, index: int | None, *, name: str) -> bool:
+        """Say whether an entry begins a second call under an id that a whole call has."""
+        elsewhere = index is None or index not in self._by_index
+        return (
+            bool(name)
+            and elsewhere
+            and _is_whole(call)
+            and (index is not None or name != call.name)
+        )
+
 
 def _is_another(call: CallPieces, given: str, *, name: str, more: str) -> bool:
-    """Say whether an entry at a call's place begins a new call."""
-    if given and call.id:
-        return True
-    whole = bool(call.arguments) and parse_arguments(call.arguments) is not None
-    return bool(name and call.name and more and whole)
+    """Say whether an entry at a call's place begins a new call.
+
+    A new id alone does not: some servers make up another with each piece.
+    """
+    if given and call.id and given != call.id:
+        goes_on = name == call.name and bool(call.arguments) and not _is_whole(call)
+        return _is_whole(call) or (bool(name) and not goes_on)
+    return bool(name and call.name and more and _is_whole(call))
+
+
+def _is_whole(call: CallPieces) -> bool:
+    return bool(call.arguments) and parse_arguments(call.arguments) is not None
+
+
+def _joined(name: str, more: str) -> str:
+    """Return a name that comes in pieces, or again and again, or longer each time."""
+    if not more or more == name:
+        return name
+    return more if more.startswith(name) else name + more

@@ -63,6 +63,9 @@ class ChatFold:
             self._usage = choice.get("usage") or self._usage
             self._stop = choice.get("finish_reason") or self._stop
             yield from self._take(object_in(choice, "delta"))
+            if not (self._text or self._thoughts or self._calls.pieces):
+                # A server that streams nothing may still send its answer as one event.
+                yield from self._take(object_in(choice, "message"))
 
     def _take(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
         for name in REASONING_FIELDS:
@@ -82,6 +85,8 @@ class ChatFold:
                 yield Delta("text", text)
         for entry in delta.get("tool_calls") or ():
             self._calls.take(entry)
+        if older := object_in(delta, "function_call"):
+            self._calls.take({"index": 0, "function": older})
 
     def _parts(self, parts: Iterable[Any]) -> Iterator[Delta]:
         """Take content that comes in parts, thoughts among them."""

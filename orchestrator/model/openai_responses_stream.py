@@ -41,12 +41,16 @@ class ResponsesFold:
         self._done: list[Mapping[str, Any]] = []
         self._response: Mapping[str, Any] | None = None
         self._cut = False
+        self._heard = ""
+        """Text as it streamed, for servers that send no items."""
 
     def feed(self, event: Mapping[str, Any]) -> Iterator[Delta]:
         """Take one event; give what a reader can see of it. Raises ModelError for a failure."""
         kind = event.get("type", "")
         if kind in _SEEN:
-            yield Delta("text" if _SEEN[kind] == "text" else "thinking", text_in(event, "delta"))
+            text = text_in(event, "delta")
+            self._heard += text if _SEEN[kind] == "text" else ""
+            yield Delta("text" if _SEEN[kind] == "text" else "thinking", text)
         elif kind == "response.output_item.done":
             self._done.append(event.get("item") or {})
         elif kind in _ENDS:
@@ -67,15 +71,22 @@ class ResponsesFold:
         if response is None:
             raise broken_stream(self._info.id, "the stream ended before response.completed")
         pieces = [piece for item in self._items(response) for piece in self._pieces(item)]
+        if not pieces and self._heard:
+            pieces = [Text(self._heard)]
         usage = usage_from(response.get("usage"), side=("input_tokens", "output_tokens"))
         stop, word = self._stop(response, pieces)
         return assemble(pieces, stop, usage, info=self._info, before=before, stop_word=word)
 
     def _items(self, response: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Items as they were done are complete; the last event adds what was cut."""
+        """Items as they were done are complete; the last event adds what was cut.
+
+        Some servers leave items out of the last event, or give them other ids there.
+        """
         final = response.get("output") or []
+        if len(self._done) >= len(final):
+            return self._done
         done = {item["id"]: item for item in self._done if item.get("id")}
-        return [done.get(item.get("id"), item) for item in final] or self._done
+        return [done.get(item.get("id"), item) for item in final]
 
     def _stop(self, response: Mapping[str, Any], pieces: Iterable[Piece]) -> tuple[StopReason, str]:
         if self._cut or response.get("status") == "incomplete":

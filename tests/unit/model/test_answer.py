@@ -1,4 +1,6 @@
-from orchestrator.model.answer import CallPieces, assemble
+import pytest
+
+from orchestrator.model.answer import CallPieces, assemble, single
 from orchestrator.model.client import ModelInfo
 from orchestrator.schema.message import AssistantMessage, StopReason, Text, Thinking, Usage
 from tests.support.model_history import call, said
@@ -32,3 +34,25 @@ def test_stop_reason_fits_the_calls() -> None:
 def test_message_names_its_model() -> None:
     """A thought must find its way back to the model that had it."""
     assert made(Text("a")).model == "p/m"
+
+
+@pytest.mark.parametrize(
+    ("raw", "kept"),
+    [
+        ('{}{"p":1}', '{"p": 1}'),
+        ('{"p":1}{"p":1}', '{"p": 1}'),
+        ("{}{}", "{}"),
+        ('{"p":1}', '{"p":1}'),
+        ('{"p":1}{"q":2}', '{"p":1}{"q":2}'),
+        ('{"p":1}}', '{"p":1}}'),
+        ("null", "null"),
+        ("nullnull", "nullnull"),
+        ("[1]", "[1]"),
+        ("{}[1]", "{}[1]"),
+        ('{"p":', '{"p":'),
+        ("", ""),
+    ],
+)
+def test_object_that_came_twice_is_one(raw: str, kept: str) -> None:
+    """An empty one first, or the whole again at the end; two that differ are an error to tell."""
+    assert single(raw) == kept

@@ -124,3 +124,28 @@ def test_refusal_tells_why_where_nothing_was_said() -> None:
     assert folded(*end)[0].text == "(refused by the provider: too risky)"
     said = folded(start(0, type="text", text="I will not."), *end)[0]
     assert (said.text, said.stop_reason) == ("I will not.", "refusal")
+
+
+def test_blocks_of_one_index_are_all_kept() -> None:
+    """Some servers give every block the number nought, or none."""
+
+    def piece(kind: str, **more: Any) -> dict[str, Any]:
+        return {"type": "content_block_delta", "index": 0, "delta": {"type": kind, **more}}
+
+    message, _ = folded(
+        start(0, type="text", text=""), piece("text_delta", text="a"),
+        start(0, type="tool_use", id="1", name="x", input={}),
+        piece("input_json_delta", partial_json='{"p":1}'),
+        {"type": "content_block_start", "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "b"}},
+        *END,
+    )  # fmt: skip
+    assert message.text == "ab"
+    assert message.tool_calls[0].arguments == {"p": 1}
+
+
+@pytest.mark.parametrize("given", [{"p": 1}, '{"p": 1}'])
+def test_input_that_came_whole_is_taken(given: object) -> None:
+    """As an object, or as its text."""
+    message, _ = folded(start(0, type="tool_use", id="1", name="x", input=given), *END)
+    assert message.tool_calls[0].arguments == {"p": 1}

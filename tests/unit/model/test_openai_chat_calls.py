@@ -1,5 +1,7 @@
 from typing import Any
 
+import pytest
+
 from orchestrator.model.answer import CallPieces
 from orchestrator.model.openai_chat_calls import CallFold
 
@@ -86,3 +88,51 @@ def test_null_fields_are_nothing() -> None:
     fold.take({"id": None, "index": None, "function": {"name": None, "arguments": None}})
     fold.take({"id": None, "index": None, "function": None})
     assert fold.pieces == [CallPieces("", "", "")]
+
+
+@pytest.mark.parametrize(
+    ("entries", "calls"),
+    [
+        (
+            [entry("a", id="1", index=0), entry(arguments='{"x"', id="2", index=0),
+             entry(arguments=":1}", id="3", index=0)],
+            [("1", "a", '{"x":1}')],
+        ),
+        (
+            [entry("a", '{"x"', id="1", index=0), entry("a", ":1}", id="2", index=0)],
+            [("1", "a", '{"x":1}')],
+        ),
+        (
+            [entry("a", id="1", index=0), entry("b", id="2", index=0),
+             entry(arguments="{}", id="1", index=0)],
+            [("1", "a", "{}"), ("2", "b", "")],
+        ),
+        (
+            [entry("a", '{"x":1}', id="1", index=0), entry("a", '{"x":2}', id="1", index=1)],
+            [("1", "a", '{"x":1}'), ("1", "a", '{"x":2}')],
+        ),
+        (
+            [entry("a", '{"x":1}', id="1"), entry("b", '{"x":2}', id="1")],
+            [("1", "a", '{"x":1}'), ("1", "b", '{"x":2}')],
+        ),
+        (
+            [entry("a", "{}", id="1", index=0), entry("", "", id="1", index=3)],
+            [("1", "a", "{}")],
+        ),
+    ],
+    ids=["new ids", "new ids, same name", "two ids", "one id, two indexes", "one id", "late index"],
+)  # fmt: skip
+def test_ids_that_change_or_come_twice(
+    entries: list[dict[str, Any]], calls: list[tuple[str, str, str]]
+) -> None:
+    """A call is told by what begins and ends it where its id tells nothing."""
+    assert folded(*entries) == calls
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("read", "_file"), ("read", "read_file"), ("", "read_file"), ("read_file", "read_file")],
+)
+def test_name_that_comes_later_or_in_pieces(names: tuple[str, str]) -> None:
+    first, second = (entry(name, index=0) for name in names)
+    assert folded(first, second, entry(arguments="{}", index=0)) == [("", "read_file", "{}")]

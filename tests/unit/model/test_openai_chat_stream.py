@@ -87,3 +87,18 @@ def test_end_without_reason_is_a_network_failure() -> None:
     with pytest.raises(ModelError) as caught:
         folded(chunk(content="hello"))
     assert caught.value.kind == "network"
+
+
+def test_older_form_of_a_call_is_one() -> None:
+    """Before there were several calls to an answer."""
+    pieces = ({"name": "x", "arguments": '{"p"'}, {"arguments": ":1}"})
+    deltas = [chunk(function_call=piece) for piece in pieces]
+    (call,) = folded(*deltas, chunk("function_call"))[0].tool_calls
+    assert (call.name, call.arguments) == ("x", {"p": 1})
+
+
+def test_whole_answer_in_one_event_is_an_answer_and_counts_once() -> None:
+    """Some stream nothing and send it so; others repeat at the end what they streamed."""
+    whole = {"choices": [{"index": 0, "message": {"content": "hi"}, "finish_reason": "stop"}]}
+    assert folded(whole)[0].text == "hi"
+    assert folded(chunk(content="hi"), whole)[0].text == "hi"

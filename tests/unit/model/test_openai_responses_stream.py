@@ -145,3 +145,19 @@ def test_phase_of_a_message_is_kept_as_its_mark() -> None:
     part = {"type": "output_text", "text": "I look first."}
     item = {"type": "message", "id": "m1", "phase": "commentary", "content": [part]}
     assert folded(end(item))[0].content == (Text("I look first.", "phase:commentary"),)
+
+
+def test_items_that_the_last_event_leaves_out_are_kept() -> None:
+    """Or gives other ids: what was done is done."""
+    said = {"type": "message", "id": "m1", "content": [{"type": "output_text", "text": "hi"}]}
+    call = {"type": "function_call", "id": "f1", "call_id": "c1", "name": "x", "arguments": "{}"}
+    done = [{"type": "response.output_item.done", "item": item} for item in (said, call)]
+    for last in ((), ({**said, "id": "other"},), ({**said, "id": "o"}, {**call, "id": "p"})):
+        message, _ = folded(*done, end(*last))
+        assert (message.text, len(message.tool_calls)) == ("hi", 1)
+
+
+def test_text_without_any_item_is_still_said() -> None:
+    """Some servers send pieces and an end, and no items."""
+    piece = {"type": "response.output_text.delta", "delta": "hi"}
+    assert folded(piece, end())[0].text == "hi"
