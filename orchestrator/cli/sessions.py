@@ -59,7 +59,8 @@ def list_command(
     for item in found:
         show(cut(escape_terminal(_row(item, with_directory=everywhere))))
     if not found:
-        sys.stderr.write("no sessions here; --all shows those of other directories\n")
+        elsewhere = "" if everywhere else " here; --all shows those of other directories"
+        sys.stderr.write(f"no sessions{elsewhere}\n")
 
 
 @app.command("show")

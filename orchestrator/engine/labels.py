@@ -65,7 +65,7 @@ def lease_label(path: Path, *, proc: Path = _PROC) -> str:
 def is_locked(path: Path) -> bool:
     """False only where the file is known to be gone, or known to be locked by nobody."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:

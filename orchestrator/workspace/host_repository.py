@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.errors import WorkspaceError
+from orchestrator.named_file import read_named
 from orchestrator.workspace.host_git import GitFailed, HostGit
 
+_MAX_BYTES = 64 * 1024 * 1024
+"""Of a file of a repository that is read here: a million and a half cut histories."""
 _HERE = "/proc/self/cwd/"
 """The directory that git was started in, for an owner who cannot pass the directories above it."""
 
@@ -30,7 +33,7 @@ class HostRepository:
     def checked_out(self) -> set[str]:
         """Return the full names of the branches that some work tree is on."""
         heads = [self.common / "HEAD", *self.common.glob("worktrees/*/HEAD")]
-        texts = [head.read_text("utf-8", "surrogateescape").strip() for head in heads]
+        texts = [_read(head).decode("utf-8", "surrogateescape").strip() for head in heads]
         return {text.removeprefix("ref: ") for text in texts if text.startswith("ref: ")}
 
 
@@ -61,5 +64,18 @@ def open_repository(directory: Path) -> HostRepository | None:
         ) from err
     except ValueError as err:
         raise WorkspaceError(f"{directory}: the paths in its repository hold line feeds") from err
-    cut = shallow.read_bytes() if shallow.exists() else b""
+    cut = _read(shallow) if os.path.lexists(shallow) else b""
     return HostRepository(git, common, str(objects), form, cut)
+
+
+def _read(path: Path) -> bytes:
+    """Return a file of a repository, which may be a stranger's: nothing waits for what is no file."""
+    try:
+        data = read_named(path, limit=_MAX_BYTES)
+    except OSError as err:
+        raise WorkspaceError(
+            f"{path}: cannot be read: {err.strerror}", hint="git fsck tells what is wrong with it"
+        ) from err
+    if len(data) > _MAX_BYTES:
+        raise WorkspaceError(f"{path}: expected at most {_MAX_BYTES} bytes, got more")
+    return data

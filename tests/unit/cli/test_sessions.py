@@ -29,6 +29,7 @@ def test_sessions_of_a_directory_are_listed_with_their_first_words(
     assert r"mend \x1b[2J the \u202e test" in done.stdout
     assert sessions("list", cwd=tmp_path).stdout == ""
     assert "--all" in sessions("list", cwd=tmp_path).stderr
+    assert sessions("list", "--all", cwd=tmp_path).stderr == ""
     assert "0123456789ab" in sessions("list", "--all", cwd=tmp_path).stdout
     assert "0123456789ab" in sessions("list", "-C", "project", cwd=tmp_path).stdout
 
@@ -169,3 +170,10 @@ def strange_things(folder: Path, elsewhere: Path) -> None:
     for entry in folder.glob("*.jsonl"):
         if not entry.is_symlink() and entry.is_file():
             os.mkfifo(f"{entry}.lease")
+
+
+def test_empty_store_has_none(sessions: Glovebox) -> None:
+    """And nobody is told to look where they looked."""
+    done = sessions("list", "--all")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "no sessions\n")

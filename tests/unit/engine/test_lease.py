@@ -76,6 +76,13 @@ def test_missing_file_is_nobodys(tmp_path):
     assert not is_alive(lease_label(tmp_path / "none"))
 
 
+def test_pipe_in_its_place_is_not_waited_for(tmp_path):
+    """Nobody writes into it, and nobody has locked it."""
+    os.mkfifo(tmp_path / "pipe")
+
+    assert not is_locked(tmp_path / "pipe")
+
+
 def test_lease_of_another_mount_namespace_is_left_alone(tmp_path):
     """There its path may be a file that is not seen here."""
     label = lease_label(tmp_path / "none")

@@ -30,6 +30,21 @@ def test_repository_is_found_at_its_top_alone(project: Path) -> None:
     assert open_repository(project / "docs") is None
 
 
+@pytest.mark.parametrize("strange", ["pipe", "dangling", "device"])
+def test_strange_file_in_a_repository_is_named_and_not_waited_for(
+    project: Path, strange: str
+) -> None:
+    """The repository may be a stranger's."""
+    shallow = project / ".git/shallow"
+    if strange == "pipe":
+        os.mkfifo(shallow)
+    else:
+        shallow.symlink_to("/dev/zero" if strange == "device" else "nowhere")
+
+    with pytest.raises(WorkspaceError, match=r"shallow: cannot be read|cannot use its repository"):
+        open_repository(project)
+
+
 def test_linked_work_tree_has_the_main_repository_s_objects(project: Path) -> None:
     """Its ``.git`` is a file that points elsewhere."""
     tree = project.parent / "tree"
