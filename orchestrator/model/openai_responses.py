@@ -48,7 +48,7 @@ class OpenAIResponses:
     async def _ask(
         self, body: dict[str, Any], prompt: Prompt, on_delta: OnDelta
     ) -> AssistantMessage:
-        fold = ResponsesFold(self.info)
+        fold = ResponsesFold(self.info, limit=body["max_output_tokens"])
         with self._failures.translating():
             stream = await self._client.responses.create(**body, stream=True)
             await pour(stream, fold, on_delta, model=self.info.id)

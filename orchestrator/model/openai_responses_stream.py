@@ -35,9 +35,10 @@ _CUT: Mapping[str, StopReason] = {
 class ResponsesFold:
     """Takes events in order; ``finish`` gives the message, or says that it never ended."""
 
-    def __init__(self, info: ModelInfo) -> None:
-        """Begin an answer of a model."""
+    def __init__(self, info: ModelInfo, *, limit: int | None = None) -> None:
+        """Begin an answer of a model, which was given ``limit`` tokens for it."""
         self._info = info
+        self._limit = limit
         self._done: list[Mapping[str, Any]] = []
         self._response: Mapping[str, Any] | None = None
         self._cut = False
@@ -75,6 +76,9 @@ class ResponsesFold:
             pieces = [Text(self._heard)]
         usage = usage_from(response.get("usage"), side=("input_tokens", "output_tokens"))
         stop, word = self._stop(response, pieces)
+        if stop in {"end_turn", "tool_use"} and usage.output == self._limit:
+            # llama.cpp calls an answer complete that its limit has cut.
+            stop = "max_tokens"
         return assemble(pieces, stop, usage, info=self._info, before=before, stop_word=word)
 
     def _items(self, response: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -91,6 +91,17 @@ def test_unknown_cut_is_a_cut_with_its_word() -> None:
     assert caught.value.tries == 2
 
 
+@pytest.mark.parametrize("item", [CALL, {"type": "message", "content": [{"text": "half a"}]}])
+@pytest.mark.parametrize(("used", "cut"), [(8, True), (7, False)])
+def test_answer_that_filled_its_limit_is_cut_though_called_complete(
+    item: dict[str, Any], used: int, *, cut: bool
+) -> None:
+    """llama.cpp knows no incomplete response."""
+    fold = ResponsesFold(INFO, limit=8)
+    assert not list(fold.feed(end(item, usage={"input_tokens": 5, "output_tokens": used})))
+    assert (fold.finish(()).stop_reason == "max_tokens") is cut
+
+
 def test_refusal_is_text_and_a_refusal() -> None:
     """The person reads why."""
     item = {"type": "message", "content": [{"type": "refusal", "refusal": "no"}]}
