@@ -19,6 +19,7 @@ _EITHER = frozenset({"content", "thinking"})
 """A text or a list of parts."""
 _OBJECTS = frozenset(
     {
+        "base_resp",
         "content_block",
         "function",
         "function_call",

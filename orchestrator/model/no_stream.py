@@ -24,7 +24,7 @@ from orchestrator.model.errors import (
     shorten,
     unreadable,
 )
-from orchestrator.model.sdk_failure import struck, words_of
+from orchestrator.model.sdk_failure import struck, told_status, words_of
 
 SHOWN = 200
 """Characters of a page, or of a text that is no event, that are repeated."""
@@ -75,22 +75,11 @@ def _told(data: Mapping[str, Any], target: Target) -> ModelError:
     type_, code, message = words_of(data)
     if not message and not data.get("error") and any(data.get(name) for name in _ANSWERS):
         return _wrong(target, "expected events, got a whole answer: the server does not stream")
-    failure = Failure(_status(data), type_, code, message or json.dumps(data)[:SHOWN])
+    failure = Failure(told_status(data), type_, code, message or json.dumps(data)[:SHOWN])
     if classify(failure) == "server":
         # Nobody knows what it is; it may pass, but not after many tries.
         return model_error(target.info.id, failure, tries=TWICE)
     return model_error(target.info.id, failure)
-
-
-def _status(data: Mapping[str, Any]) -> int:
-    """Return the status that an error names itself, else that of the answer."""
-    inner = data.get("error")
-    for holder in (inner if isinstance(inner, Mapping) else {}, data):
-        for name in ("status", "status_code", "code"):
-            told = str(holder.get(name))
-            if re.fullmatch(r"[45]\d\d", told):
-                return int(told)
-    return 200
 
 
 def _wrong(target: Target, why: str) -> ModelError:

@@ -13,6 +13,7 @@ from orchestrator.model.event_shape import object_in
 from orchestrator.model.openai_chat_calls import CallFold
 from orchestrator.model.openai_chat_request import REASONING_FIELDS
 from orchestrator.model.openai_usage import usage_from
+from orchestrator.model.sdk_failure import failure_in
 from orchestrator.model.stops import ended
 from orchestrator.schema.message import AssistantMessage, Message, StopReason, Text, Thinking
 
@@ -39,6 +40,11 @@ _FAILED: Mapping[str, Failure] = {
 """Ends that are none: the answer is a part, and asked for again."""
 
 
+def _refused(told: Mapping[str, Any]) -> bool:
+    """Say whether MiniMax's own word on an answer is that it is none."""
+    return str(told.get("status_code") or "0") != "0"
+
+
 class ChatFold:
     """Takes chunks in order; ``finish`` gives the message, or says that it never ended."""
 
@@ -55,9 +61,13 @@ class ChatFold:
         self._usage: Mapping[str, Any] | None = None
 
     def feed(self, chunk: Mapping[str, Any]) -> Iterator[Delta]:
-        """Take one chunk; give what a reader can see of it."""
+        """Take one chunk; give what a reader can see of it. Raises ModelError for a failure."""
         self._usage = chunk.get("usage") or self._usage
+        if chunk.get("object") == "error" or _refused(object_in(chunk, "base_resp")):
+            raise model_error(self._info.id, failure_in(chunk))
         for choice in chunk.get("choices") or ():
+            if told := object_in(choice, "error"):
+                raise model_error(self._info.id, failure_in(told))
             if choice.get("index") or 0:
                 continue
             self._usage = choice.get("usage") or self._usage

@@ -23,11 +23,11 @@ _WORDINGS = (
     # A prompt, perhaps its number, and that it is too much: Anthropic, Gemini, Bedrock, Copilot.
     rf"{_PROMPT}( is| are)? ({_TOO_MUCH}|cannot exceed|must be less than)",
     r"input token count.{0,40}(exceed|supports? up to)",  # Vertex
-    r"(prompt|input).{0,40}[\d,.]+ tokens?.{0,80}(max\b|maximum|limit|at most)",  # xAI, AI21
+    r"(prompt|input).{0,40}[\d,.]+ tokens?.{0,80}(max\b|maximum|limit|at most|configured)",  # xAI, AI21
     r"requested [\d,.]+ tokens.{0,20}\bmax",  # Perplexity
     r"(reduce|shorten) (the )?(length|size) of (the |your )?(messages|prompt|input)",  # Groq, Cerebras
     r"request exceeded model token limit",  # Moonshot
-    r"too many tokens",  # Cohere
+    r"too many tokens|token limit exceeded",  # Cohere
     r"inputs\W{1,3}(tokens \+|must have less)|input_ids.{0,60}exceeds max length",  # TGI, ONNX
     r"range of input length should be",  # DashScope
     r"tokens to keep from the initial prompt|context the overflows|reached context length",  # LM Studio

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -43,7 +44,7 @@ class Translator:
             else:
                 failed = broken_stream(self._model, self._told(cause or error))
         except self._module.APIError as error:
-            failed = model_error(self._model, self._failure(200, error))
+            failed = model_error(self._model, self._failure(told_status(error.body), error))
         except httpx2.TimeoutException:
             failed = broken_stream(self._model, "the stream fell silent")
         except (httpx2.HTTPError, httpx2.StreamError) as error:
@@ -107,6 +108,26 @@ def words_of(body: Any) -> tuple[str, str, str]:
     message = next((inner[name] for name in names if inner.get(name)), "")
     kind = _word(inner, "type") or _word(inner, "status")
     return kind, _word(inner, "code") or _word(inner, "status_code"), str(message)
+
+
+def told_status(body: Any) -> int:
+    """Return the status that an error names itself, inside an answer that had begun well: else 200."""
+    if isinstance(body, list) and body:
+        body = body[0]
+    outer = body if isinstance(body, Mapping) else {}
+    inner = outer.get("error")
+    for holder in (inner if isinstance(inner, Mapping) else {}, outer):
+        for name in ("status", "status_code", "code"):
+            told = str(holder.get(name))
+            if re.fullmatch(r"[45]\d\d", told):
+                return int(told)
+    return 200
+
+
+def failure_in(body: Mapping[str, Any]) -> Failure:
+    """Return the failure that an event or an answer tells of."""
+    kind, code, message = words_of(body)
+    return Failure(told_status(body), kind, code, message)
 
 
 def _word(body: Mapping[str, Any], name: str) -> str:

@@ -261,3 +261,11 @@ def test_loopback_is_asked_past_any_proxy(api: ApiKind, monkeypatch: pytest.Monk
         anyio.run(scene)
         assert proxy.asked == []
         assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(("code", "kind"), [(401, "auth"), ("402", "quota"), (503, "overloaded")])
+def test_error_event_counts_by_its_own_number(code: object, kind: str) -> None:
+    """A gateway that had said 200 has nothing but the number to tell with."""
+    event = {"error": {"message": "upstream", "code": code}}
+    begun = REPLIES["openai-chat"](text="hello").events[:2]
+    assert failure("openai-chat", Reply(events=(*begun, event), named=False)).kind == kind

@@ -102,3 +102,25 @@ def test_whole_answer_in_one_event_is_an_answer_and_counts_once() -> None:
     whole = {"choices": [{"index": 0, "message": {"content": "hi"}, "finish_reason": "stop"}]}
     assert folded(whole)[0].text == "hi"
     assert folded(chunk(content="hi"), whole)[0].text == "hi"
+
+
+@pytest.mark.parametrize(
+    ("event", "kind"),
+    [
+        ({"object": "error", "message": "prompt is too long", "code": 400}, "overflow"),
+        ({"object": "error", "message": "no", "code": 401}, "auth"),
+        ({"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, "quota"),
+        ({"choices": [{"error": {"code": 403, "message": "key"}}]}, "auth"),
+        ({"choices": [{"error": {"code": 502, "message": "upstream died"}}]}, "server"),
+    ],
+)
+def test_error_in_any_place_of_an_event_is_an_error(event: dict[str, Any], kind: str) -> None:
+    """With its own number, not that of the answer that had begun well."""
+    with pytest.raises(ModelError) as caught:
+        folded(chunk(content="a"), event)
+    assert caught.value.kind == kind
+
+
+def test_good_word_on_an_answer_is_no_error() -> None:
+    good = {"base_resp": {"status_code": 0, "status_msg": ""}}
+    assert folded(chunk(content="a"), good, chunk("stop"))[0].text == "a"

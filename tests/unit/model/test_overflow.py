@@ -9,6 +9,8 @@ from orchestrator.model.errors import Failure, classify
 from orchestrator.model.overflow import is_overflow
 
 OVERFLOWS = [
+    ("DS4", Failure(400, message="prompt has 9000 tokens but configured context is 8192")),
+    ("generic", Failure(400, message="token limit exceeded")),
     ("TGI", Failure(422, type="validation", message="Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 4000 `inputs` tokens and 512 `max_new_tokens`")),
     ("TGI2", Failure(422, message="Input validation error: `inputs` must have less than 1024 tokens. Given: 2048")),
     ("Vertex", Failure(400, message="The input token count is 1200000 but model only supports up to 1048576.")),
