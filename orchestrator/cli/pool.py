@@ -89,8 +89,7 @@ def warm(
         workspace=chosen_mode(settings.workspace),
     )
     # Here, where it is told at once; the pool's own process would only fail to make boxes.
-    policy_of(options, paths)
-    options = with_skills(options, paths)
+    options = with_skills(options, paths, policy=policy_of(options, paths))
     keep = settings.pool
     name = start_pool(options, paths, os.environ, size=size, idle_s=keep.idle_seconds)
     found = wait_ready(pool_directory(os.environ), name, seconds=WAIT_S)

@@ -223,9 +223,11 @@ def _files(
         note = f"{distrusted[0]}: you do not vouch for it, so its AGENTS.md and CLAUDE.md are not in the prompt"
         return Found((), notes=(note,))
 
-    def may_read(path: str) -> bool:
-        place = f"{WORKDIR}/{path.replace('../', '')}"
-        request = ReadRequest(place, resolved=place)
-        return evaluate(policy, request, tool="read").effect == "allow"
+    return find_files(roots, may_read=partial(may_read, policy))
 
-    return find_files(roots, may_read=may_read)
+
+def may_read(policy: EffectivePolicy, path: str) -> bool:
+    """Say whether policy shows the model a project's file; ``path`` is relative to the directory."""
+    place = f"{WORKDIR}/{path.replace('../', '')}"
+    request = ReadRequest(place, resolved=place)
+    return evaluate(policy, request, tool="read").effect == "allow"

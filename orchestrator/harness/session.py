@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orchestrator.config.paths import Paths
@@ -40,7 +40,7 @@ from orchestrator.harness.prompting import open_prompts
 from orchestrator.harness.record import Record
 from orchestrator.harness.room import Room
 from orchestrator.harness.skills.desk import OfferedTools, SkillDesk
-from orchestrator.harness.skills.opening import begin_skill, bring_skills, open_skills
+from orchestrator.harness.skills.opening import Brought, begin_skill, bring_skills, open_skills
 from orchestrator.harness.spending import Spending
 from orchestrator.loop.agent_loop import AgentLoop
 from orchestrator.loop.around import Around
@@ -94,8 +94,7 @@ async def open_session(
 
     ``net`` is what is let out to; by default the host's own network.
     """
-    brought = await bring_skills(options, paths, note=front.note)
-    governed = await govern(brought.options, settings.approvals, paths, front=front)
+    brought, governed = await _governed(options, settings, paths, front=front)
     tools = OfferedTools(
         {tool.definition.name: tool for tool in builtin_tools(governed.options.tools)}
     )
@@ -144,6 +143,17 @@ async def open_session(
             ground=ground,
             skills=skills,
         )
+
+
+async def _governed(
+    options: RunOptions, settings: Settings, paths: Paths, *, front: FrontDoor
+) -> tuple[Brought, Governed]:
+    """Return what the session runs under, and its skills as far as that shows them."""
+    found = await bring_skills(options, paths, note=front.note)
+    governed = await govern(found.options, settings.approvals, paths, front=front)
+    brought = found.under(governed.policy, note=front.note)
+    shelf = brought.options.skill_files
+    return brought, replace(governed, options=replace(governed.options, skill_files=shelf))
 
 
 @dataclass(slots=True)

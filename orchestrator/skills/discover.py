@@ -122,7 +122,7 @@ def read_folder(
         raise SkillError(f"{source}:{line}: expected UTF-8 text") from err
     parsed = parse_skill(text, source=source, folder=folder.path.name, tools=tools)
     skill = replace(
-        parsed.skill, scope=root.scope, files=folder.files, digest=_digest(folder.files)
+        parsed.skill, scope=root.scope, files=folder.files, digest=digest_files(folder.files)
     )
     return skill, (*parsed.warnings, *_missing(skill))
 
@@ -136,6 +136,7 @@ def _missing(skill: Skill) -> list[str]:
     ]
 
 
-def _digest(files: Sequence[SkillFile]) -> Digest:
+def digest_files(files: Sequence[SkillFile]) -> Digest:
+    """Return the digest of a skill with these files."""
     rows = [(file.path, file.executable, digest_of(file.data)) for file in files]
     return digest_of(json.dumps(rows).encode())

@@ -117,6 +117,22 @@ def test_a_resumed_session_keeps_its_skill_until_it_is_taken_off(world):
     assert [e["skill"] for e in off.of("skill_change")] == [None]
 
 
+def test_what_policy_hides_does_not_enter_as_a_skills_file(world):
+    """By no name: neither where it lies nor where the skill's files are."""
+    project_skill(world)
+    (world.project / ".glovebox/skills/tidy/server.key").write_text("k3y")
+    model = world.script(
+        bash("ls /skills/tidy; grep -r k3 /skills/tidy .glovebox/skills/tidy"),
+        {"text": "done"},
+    )
+    ended = world.run("run", "hi", "-m", model, "--json")
+    [seen] = ended.of("tool_end")
+
+    assert "rule.txt" in seen["output"]
+    assert "k3y" not in seen["output"]
+    assert "tidy/server.key: left out: policy hides it" in ended.err
+
+
 def test_check_tells_file_and_line(world):
     """One broken skill is told of with its line, and does not hide the others."""
     project_skill(world, TIDY.replace("effect: deny", "effect: allow"))

@@ -20,7 +20,9 @@ from orchestrator.harness.prompting import Prompts, open_speech
 from orchestrator.harness.skills.choosing import Chooser
 from orchestrator.harness.skills.desk import OfferedTools, SkillDesk
 from orchestrator.harness.skills.finding import find_skills
+from orchestrator.harness.skills.hiding import without_hidden
 from orchestrator.harness.skills.shelf import shelf_of, shelve
+from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.prompts.frame import cleaned
 from orchestrator.prompts.layer import Part, SkillParts
 from orchestrator.schema.terminal_text import escape_terminal
@@ -42,6 +44,18 @@ class Brought:
     catalogue: Catalogue
     paths: Paths
 
+    def under(self, policy: EffectivePolicy, *, note: Callable[[str], None]) -> Brought:
+        """Return what of them a policy lets the model see, and tell what is left out.
+
+        Raises SkillError where a skill that was asked for is hidden.
+        """
+        catalogue, left_out = without_hidden(self.catalogue, self.options, policy)
+        for line in left_out:
+            note(escape_terminal(f"skills: {line}"))
+        _check_asked(self.options, catalogue)
+        options = replace(self.options, skill_files=shelf_of(catalogue, self.paths))
+        return Brought(options, catalogue, self.paths)
+
     async def shelve(self) -> None:
         """Put the files where the box gets them from; SkillError where they cannot be."""
         await to_thread.run_sync(shelve, self.catalogue, self.paths)
@@ -58,10 +72,14 @@ async def bring_skills(
     catalogue = await to_thread.run_sync(find)
     for remark in (*_broken(catalogue), *catalogue.notes):
         note(escape_terminal(f"skills: {remark}"))
-    if options.skill is not None and options.skill not in {*OFF, AUTO}:
-        catalogue.get(options.skill)
+    _check_asked(options, catalogue)
     options = replace(options, skill_files=shelf_of(catalogue, paths))
     return Brought(options, catalogue, paths)
+
+
+def _check_asked(options: RunOptions, catalogue: Catalogue) -> None:
+    if options.skill is not None and options.skill not in {*OFF, AUTO}:
+        catalogue.get(options.skill)
 
 
 def _broken(catalogue: Catalogue) -> Iterator[str]:
@@ -72,12 +90,13 @@ def _broken(catalogue: Catalogue) -> Iterator[str]:
         yield f"{len(names)} cannot be used ({shown}): run `glovebox skills check`"
 
 
-def with_skills(options: RunOptions, paths: Paths) -> RunOptions:
+def with_skills(options: RunOptions, paths: Paths, *, policy: EffectivePolicy) -> RunOptions:
     """Return the options of a box that is made ahead: with the files that a session would bring.
 
     Blocks; raises SkillError where they cannot be put up.
     """
-    catalogue = find_skills(options.directory, paths, home=Path.home())
+    found = find_skills(options.directory, paths, home=Path.home())
+    catalogue, _ = without_hidden(found, options, policy)
     return replace(options, skill_files=shelve(catalogue, paths))
 
 

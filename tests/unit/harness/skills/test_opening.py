@@ -9,6 +9,7 @@ from orchestrator.config.paths import Paths
 from orchestrator.errors import SkillError
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.skills.opening import bring_skills, with_skills
+from tests.support.shipped import shipped
 
 
 @pytest.fixture
@@ -44,9 +45,8 @@ def test_files_are_there_only_once_they_are_shelved(bring, tmp_path):
 def test_a_box_that_is_made_ahead_has_the_files_that_a_session_brings(bring, tmp_path):
     """Else no warm box would ever fit."""
     session = bring("x").options
-    ahead = with_skills(
-        replace(session, skill_files=None), Paths(tmp_path / "state", tmp_path / "config")
-    )
+    paths = Paths(tmp_path / "state", tmp_path / "config")
+    ahead = with_skills(replace(session, skill_files=None), paths, policy=shipped("default"))
 
     assert ahead == session
     assert (ahead.skill_files / "debug/SKILL.md").is_file()
