@@ -15,7 +15,7 @@ import anyio
 
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
-from orchestrator.context.branching import BranchSummary
+from orchestrator.context.branching import BranchSummary, left_behind
 from orchestrator.context.session_context import Compacted
 from orchestrator.errors import (
     AuditError,
@@ -132,6 +132,12 @@ class Conversation:
         return await self._at_rest(
             lambda: self.session.context.compact(self.session.speech(), focus=focus)
         )
+
+    def leaves(self, target: EntryId) -> bool:
+        """Say whether going on from an entry leaves something behind that was said."""
+        tree = self.session.record.store.tree
+        left = left_behind(tree, place_of(target, tree).leaf)
+        return any(entry.type == "message" for entry in left)
 
     async def go_to(self, target: EntryId, *, summarise: bool = False, focus: str = "") -> str:
         """Go on from another entry of the tree; return what is to be said anew, if it was said.

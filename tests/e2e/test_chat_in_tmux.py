@@ -84,6 +84,8 @@ def test_one_goes_back_in_the_files_and_in_the_conversation(world, open_pane):
     pane.until("Enter takes it", "> ")
     pane.press("Home")
     pane.press("Enter")
+    pane.until("with a summary of what is left behind")
+    pane.press("Enter")
     pane.until("the conversation goes on from there", "» make a file")
     pane.press("BSpace", "BSpace", "BSpace", "BSpace")
     pane.say("thing")

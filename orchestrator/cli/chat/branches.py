@@ -24,29 +24,63 @@ from orchestrator.sessions.tree import EntryTree
 WIDTH = 72
 """Characters of one entry in the tree."""
 SHORT_ID = 6
+SUMMARY = "summary"
+SUMMARIES = (
+    "go there; nothing is said of what is left behind",
+    "go there with a summary of what is left behind",
+    "go there with a summary of something in it: name it in the input line",
+)
+"""What may become of the branch that is left."""
 SHOWN = frozenset({"message", "compaction", "branch_summary"})
 """Entries that a person goes on from."""
 
 
-async def tree(talk: Talk, word: str) -> None:
-    """Show the tree and go on from the entry that is chosen, or from the one that is named."""
+async def tree(talk: Talk, words: str) -> None:
+    """Show the tree and go on from the entry that is chosen, or from the one that is named.
+
+    What is left is summarised where that is asked for: ``ENTRY summary``, with words on what the
+    summary is to look at.
+    """
     entries = talk.conversation.session.record.store.tree
-    if not word:
-        rows = list(tree_rows(entries))
-        if not rows:
-            talk.surface.note("nothing was said yet")
-            return
-        at = max((number for number, row in enumerate(rows) if row[1].startswith(">")), default=0)
-        chosen = await talk.surface.choose([row[1] for row in rows], at)
+    word, summary, focus = _wanted(words)
+    if word:
+        target = find_entry(entries, word).id
+    else:
+        chosen = await _chosen(talk, entries)
         if chosen is None:
             return
-        target = rows[chosen][0]
-    else:
-        target = find_entry(entries, word).id
-    text = await talk.conversation.go_to(target)
-    talk.surface.note("the conversation goes on from there; files are as they are")
+        target = chosen
+        if talk.conversation.leaves(target):
+            answer = await talk.surface.choose(SUMMARIES, 0)
+            if answer is None:
+                return
+            if answer == len(SUMMARIES) - 1:
+                talk.surface.draft(f"/tree {target} {SUMMARY} ")
+                return
+            summary = answer > 0
+    if summary:
+        talk.surface.note("summarising what is left behind; Esc stops it")
+    text = await talk.conversation.go_to(target, summarise=summary, focus=focus)
+    told = "; what was left is summarised" if summary else ""
+    talk.surface.note(f"the conversation goes on from there{told}; files are as they are")
     if text:
         talk.surface.draft(text)
+
+
+def _wanted(words: str) -> tuple[str, bool, str]:
+    """Return the entry that is named, and whether and about what a summary is wanted."""
+    name, asked, focus = f" {words} ".partition(f" {SUMMARY} ")
+    return name.strip(), bool(asked), focus.strip()
+
+
+async def _chosen(talk: Talk, entries: EntryTree) -> EntryId | None:
+    rows = list(tree_rows(entries))
+    if not rows:
+        talk.surface.note("nothing was said yet")
+        return None
+    at = max((number for number, row in enumerate(rows) if row[1].startswith(">")), default=0)
+    row = await talk.surface.choose([row[1] for row in rows], at)
+    return rows[row][0] if row is not None else None
 
 
 def tree_rows(entries: EntryTree) -> Iterator[tuple[EntryId, str]]:

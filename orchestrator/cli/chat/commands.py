@@ -158,7 +158,9 @@ COMMANDS: dict[str, Command] = {
         "[NAME|off|auto] [TEXT]", "list the skills, or work by another from now on", _skill
     ),
     "compact": Command("[FOCUS]", "summarise what was said before the newest", _compact),
-    "tree": Command("[ENTRY]", "go on from another entry of the conversation", branches.tree),
+    "tree": Command(
+        "[ENTRY [summary [FOCUS]]]", "go on from another entry of the conversation", branches.tree
+    ),
     "label": Command("[ENTRY] NAME", "name an entry, to find it again; - for none", branches.label),
     "rewind": Command(
         "[TURN|undo] [files|conversation]", "go back to the end of a turn", resting.rewind

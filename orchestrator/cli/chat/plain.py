@@ -85,6 +85,12 @@ class PlainSurface:
             self.note(row)
         return None
 
+    def recall(self, lines: Iterable[tuple[str, str]]) -> None:
+        """Show what was said last beside the answers; a program that reads events has the file."""
+        if not self.json_events:
+            for kind, line in lines:
+                self.note(escape_terminal(f"> {line}" if kind == "said" else line))
+
     def draft(self, text: str) -> None:
         """Show the text; there is no line to put it into."""
         self.note(escape_terminal(f"to be said anew: {text}"))

@@ -95,6 +95,10 @@ class Surface(Protocol):
         """
         ...
 
+    def recall(self, lines: Iterable[tuple[str, str]]) -> None:
+        """Show what was said last, as ``recalling.recalled`` gives it."""
+        ...
+
     def draft(self, text: str) -> None:
         """Give the person a raw text back, to be changed and said anew."""
         ...

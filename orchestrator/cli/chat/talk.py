@@ -14,6 +14,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from orchestrator.cli.chat.pictures import pictures_in
+from orchestrator.cli.chat.recalling import exchanges, recalled
 from orchestrator.cli.chat.surface import Said, Surface
 from orchestrator.config.paths import Paths
 from orchestrator.config.settings import Settings
@@ -181,14 +182,17 @@ class Chat:
 
     async def _run(self) -> RunEnd:
         options, first = replace(self.options, prompt=None), self.options.prompt
+        again = False
         while True:
             # A signal leaves the conversation without an answer.
             leave: Leave | None = None
             async with open_conversation(
                 options, self.settings, self.paths, front=self.surface, net=self.net
             ) as conversation:
+                if not again:
+                    self._recall(conversation)
                 leave = await self._talk(conversation, first)
-            end, first = conversation.end, None
+            end, first, again = conversation.end, None, True
             # A person may have said otherwise since: what is on now is in the session itself.
             skills = conversation.session.skills
             skill = None if skills.routes or skills.name else "off"
@@ -202,6 +206,11 @@ class Chat:
             spent = conversation.session.loop.progress.spent()
             limits = options.limits.less(spent.asked_tokens, spent.asked_cost_usd)
             options = replace(going_on, skill=skill, limits=limits)
+
+    def _recall(self, conversation: Conversation) -> None:
+        """Show what was said last where a session is taken up, so that one knows where one is."""
+        path = conversation.session.record.store.tree.path()
+        self.surface.recall(recalled(exchanges(path)))
 
     async def _at_rest(self, then: AtRest, session: SessionId) -> None:
         try:

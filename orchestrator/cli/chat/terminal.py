@@ -133,6 +133,10 @@ class TerminalSurface:
         """Tell the person something; ``text`` is already safe, of one line or several."""
         self._screen.put(f"{text}\n")
 
+    def recall(self, lines: Iterable[tuple[str, str]]) -> None:
+        """Show what was said last in a session that is taken up again."""
+        self._view.recall(lines)
+
     def draft(self, text: str) -> None:
         """Give the person a raw text back, to be changed and said anew."""
         buffer = self._screen.buffer

@@ -115,6 +115,16 @@ class View:
         if len(lines) > SAID_LINES:
             self.line(f"  … {len(lines) - SAID_LINES} more lines, all of them said", DIM)
 
+    def recall(self, lines: Iterable[tuple[str, str]]) -> None:
+        """Have what was said last stay, as ``recalling.recalled`` gives it."""
+        before = ""
+        for kind, line in lines:
+            if kind == "said" and before != "said":
+                self._sheet.put("\n")
+            mark = "" if kind != "said" else "  " if before == "said" else PROMPT
+            self.line(mark + line, {"said": BOLD, "note": DIM}.get(kind, ""))
+            before = kind
+
     def diff(self, lines: Iterable[str]) -> None:
         """Have a whole diff stay; raw lines."""
         for line in lines:

@@ -48,9 +48,13 @@ def chat(tmp_path, monkeypatch):
     # Where an export without a name goes.
     monkeypatch.chdir(tmp_path)
 
-    def run(*turns, said, command=run_command, prompt=None, surface=PlainSurface, **more):
+    def run(
+        *turns, said, command=run_command, prompt=None, surface=PlainSurface, summaries=(), **more
+    ):
         script = tmp_path / "script.yaml"
-        script.write_text(yaml.safe_dump({"version": 1, "turns": list(turns)}))
+        script.write_text(
+            yaml.safe_dump({"version": 1, "turns": list(turns), "summaries": list(summaries)})
+        )
         options = RunOptions(prompt, project, f"scripted:{script}", **more)
         lines = io.StringIO("".join(f"{line}\n" for line in said))
         screen = surface(lines, io.StringIO(), io.StringIO())

@@ -20,6 +20,28 @@ class FirstRow(PlainSurface):
         return 0
 
 
+class Chooser(PlainSurface):
+    """Somebody who takes the first entry, and one of the answers to what becomes of the rest."""
+
+    answer = 0
+
+    async def choose(self, rows, at):
+        assert at >= 0
+        return 0 if "user:" in rows[0] else self.answer
+
+
+class Summarised(Chooser):
+    answer = 1
+
+
+class AboutSomething(Chooser):
+    answer = 2
+
+
+class Nowhere(Chooser):
+    answer = None
+
+
 def session_files(chat):
     return sorted(chat.paths.sessions.rglob("*.jsonl"))
 
@@ -56,6 +78,58 @@ def test_named_entry_is_found_by_its_name(chat):
 )
 def test_what_cannot_be_done_is_said(chat, line, told):
     assert told in chat(said=[line])[2]
+
+
+SUMMARY = "We found the bug in prices.py."
+
+
+def summaries_kept(chat):
+    [file] = session_files(chat)
+    entries = SessionView.open(file).tree.entries
+    return [entry.body for entry in entries if entry.type == "branch_summary"]
+
+
+@pytest.mark.parametrize(
+    ("surface", "said", "kept"),
+    [
+        (Chooser, "/tree", []),
+        (Summarised, "/tree", [""]),
+        (PlainSurface, "/tree begin summary", [""]),
+        (PlainSurface, "/tree begin summary the bug in prices", ["the bug in prices"]),
+        (PlainSurface, "/tree begin", []),
+    ],
+)
+def test_what_is_left_behind_is_summarised_where_one_wants_it(chat, surface, said, kept):
+    """And the model is told of it from there on."""
+    turns = ({"text": "one"}, {"text": "two"}, {"text": "three"})
+    _, answers, told = chat(
+        *turns,
+        said=["zero", "/label begin", "first", said, "again"],
+        surface=surface,
+        summaries=[SUMMARY] * 2,
+    )
+
+    assert "goes on from there" in told
+    assert answers[0] == "one"
+    assert ("what was left is summarised" in told) is bool(kept)
+    assert [body["focus"] for body in summaries_kept(chat)] == kept
+    assert all(SUMMARY in body["summary"] for body in summaries_kept(chat))
+
+
+def test_focus_is_named_in_the_input_line(chat):
+    _, _, told = chat({"text": "one"}, said=["first", "/tree"], surface=AboutSomething)
+
+    assert re.search(r"to be said anew: /tree \w{12} summary ", told)
+    assert "goes on from there" not in told
+
+
+def test_choice_that_is_not_made_moves_nothing(chat):
+    _, answers, told = chat(
+        {"text": "one"}, {"text": "two"}, said=["first", "/tree", "on"], surface=Nowhere
+    )
+
+    assert answers == ["one", "two"]
+    assert "goes on from there" not in told
 
 
 def test_conversation_is_copied_into_another_session(chat):

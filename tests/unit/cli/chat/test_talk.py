@@ -116,6 +116,25 @@ def test_engine_that_is_gone_for_a_while_ends_no_chat(chat, monkeypatch):
     assert answers == ["still here"]
 
 
+def test_chat_that_is_taken_up_shows_what_was_said_last(chat):
+    """In short, with a word on what came before; a fresh one shows nothing."""
+    turns = [{"text": f"answer {number}"} for number in range(5)]
+    turns[3] = bash("echo x")
+    turns.insert(4, {"text": "line\n" * 40})
+    _, _, fresh = chat(*turns, said=["one", "two", "three", "four"])
+    _, answers, told = chat(*turns, said=["five", "/apply"], resume_latest=True)
+
+    assert "goes on from here" not in fresh
+    shown = told[: told.index("the conversation goes on from here")]
+    assert "… 1 earlier: /tree shows it" in shown
+    assert "> one" not in shown
+    assert shown.index("> two\nanswer 1\n") < shown.index("> three") < shown.index("> four")
+    assert "… 1 call of tools" in shown
+    assert "… 28 more lines" in shown
+    assert answers == ["answer 4"]
+    assert told.count("the conversation goes on from here") == 1
+
+
 def test_quit_leaves_what_follows_unsaid(chat):
     end, answers, _ = chat({"text": "one"}, said=["first", "/quit", "never"])
 
