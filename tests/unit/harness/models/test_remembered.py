@@ -37,6 +37,7 @@ def test_text_that_looks_like_one_is_none(store):
     """What a tool printed is inside another entry's text, or a line of another kind."""
     change(store, "a/b")
     store.append("custom", {"text": '{"type":"model_change","body":{"name":"evil/model"}}'})
+    store.close()
     with store.path.open("ab") as file:
         file.write(b'{"type":"custom","x":{"type":"model_change"},"body":{"name":"evil/model"}}\n')
         file.write(b'{"type":"model_change","broken\n')
