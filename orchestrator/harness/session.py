@@ -271,7 +271,14 @@ def _purse(ground: Ground, worker: _Worker) -> tuple[Spending, Meter]:
     """Return what the session may spend, and what counts its calls beside the conversation."""
     governed, record = ground.governed, ground.record
     limits = run_limits(governed.policy.limits, governed.options.limits)
-    _warn_of_cost(limits, worker.models, ground.observe)
+    models, kept = worker.models, worker.models.note
+
+    def note(body: Mapping[str, Any]) -> None:
+        kept(body)
+        _warn_of_cost(limits, models, ground.observe)
+
+    models.note = note
+    _warn_of_cost(limits, models, ground.observe)
     spending = Spending(limits, ground.before, worker.day)
     return spending, Meter(record.audit, record.store, shut=spending.is_used_up)
 

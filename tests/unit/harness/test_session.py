@@ -5,6 +5,7 @@ import pytest
 
 from orchestrator.config.settings import Settings
 from orchestrator.errors import ConfigError, PolicyError
+from orchestrator.harness.options import LimitOptions
 from orchestrator.harness.session import open_session
 from orchestrator.schema.event import ErrorRaised, SessionStart
 
@@ -88,3 +89,26 @@ def test_cost_limit_that_cannot_bite_is_told(tmp_path, options, paths, front):
     front.events.clear()
     opening(options(policies=policies), paths, front)
     assert front.of(ErrorRaised) == []
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("engine")
+def test_cost_limit_that_bites_no_more_is_told_as_the_model_changes(
+    tmp_path, options, paths, front
+):
+    """A flag's limit and the day's too; the change is in the session's file all the same."""
+    limits = "limits: {cost_usd_per_day: 5}\nmodels: {allow: ['own/*', 'scripted:*']}\n"
+    asked = options(policies=policy_file(tmp_path, limits), limits=LimitOptions(cost_usd=1.0))
+
+    async def scene():
+        settings = Settings(providers={"own": OWN})
+        async with open_session(asked, settings, paths, front=front) as session:
+            before = list(front.of(ErrorRaised))
+            await session.models.switch("own/unheard-of")
+            changes = [e for e in session.record.store.tree.entries if e.type == "model_change"]
+            return before, changes[-1].body["name"]
+
+    assert anyio.run(scene) == ([], "own/unheard-of")
+    assert [event.where for event in front.of(ErrorRaised)] == [
+        "--max-budget-usd, limits.cost_usd, limits.cost_usd_per_day"
+    ]
