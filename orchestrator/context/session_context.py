@@ -165,9 +165,7 @@ class SessionContext:
             return False
         excess = self.tokens(speech) - self._trigger + self._window // SLACK
         old = find_cut(seen, self._kept(speech), self._rule).before
-        trimmed = self._trim(old, excess, least=excess - self._window // SLACK)
-        # What was reported does not count after an edit: the estimate may say more than was saved.
-        return trimmed and self.tokens(speech) <= self._trigger
+        return self._trim(old, excess, least=excess - self._window // SLACK)
 
     def _trim(self, seen: Sequence[Seen], excess: int, *, least: int) -> bool:
         """Shorten results; where not even ``least`` can be saved, nothing is changed."""

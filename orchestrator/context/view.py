@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.context.sizes import FixedTokens, message_tokens
 from orchestrator.context.speech import Speech
@@ -85,8 +85,8 @@ class View:
 
         What the model's last answer reported counts for all up to it, the rest is estimated: what
         was said since, and by how much system prompt and tools have changed since. Another model's
-        tokens are others. Answers from before the last compaction or edit count what is not told
-        any more: they do not count.
+        tokens are others. What was shortened or hidden since is taken off; answers from before the
+        last compaction count what is not told any more: they do not count.
         """
         self._weigh_by(model.picture_rule)
         self._refresh()
@@ -135,13 +135,25 @@ class View:
         path = self._tree.path()
         self._begin(visible(path))
         self._answers = sum(_is_answer(entry) for entry in path)
-        changed = max((n for n, entry in enumerate(path) if entry.type in _CHANGERS), default=-1)
-        stale = {entry.id for entry in path[: changed + 1]}
+        places = {entry.id: place for place, entry in enumerate(path)}
+        compacted = max(
+            (n for n, entry in enumerate(path) if entry.type == "compaction"), default=-1
+        )
+        edited = max(
+            (n for n, entry in enumerate(path) if entry.type == "context_edit"), default=-1
+        )
+        found = self._anchors.items()
+        reported = {model: (a, places[self._seen[a.at].entry.id]) for model, a in found}
         self._anchors = {
-            model: anchor
-            for model, anchor in self._anchors.items()
-            if self._seen[anchor.at].entry.id not in stale
+            model: self._mended(anchor, path[: place + 1]) if place < edited else anchor
+            for model, (anchor, place) in reported.items()
+            if place > compacted
         }
+
+    def _mended(self, anchor: _Anchor, then: Sequence[Entry]) -> _Anchor:
+        """Return the anchor less what edits have saved since its request, ``then`` its path."""
+        before = sum(message_tokens(seen.message, self._rule) for seen in visible(then))
+        return replace(anchor, used=anchor.used - before + self._sums[anchor.at + 1])
 
     def _take(self, item: Seen) -> None:
         message = item.message

@@ -175,6 +175,25 @@ def test_pictures_count_by_the_rule_of_the_model_that_is_asked(store):
     assert view.tokens(SPEECH, info_of(images=False)) < 100
 
 
+def test_usage_from_before_an_edit_counts_less_what_the_edit_saved(store):
+    """The tokens of the model are denser than the reckoned ones; that stays so for the rest."""
+    first = say(store, "x" * 4000)
+    short = encode_message(UserMessage((Text("x" * 400),)))
+    store.append("context_edit", {"target": first, "replacement": short})
+    answer(store, "ok", usage=3000)
+    later = say(store, "y" * 400)
+    view = View(store.tree)
+    assert view.tokens(SPEECH, INFO) == 3000 + 104
+
+    shorter = encode_message(UserMessage((Text("x" * 40),)))
+    store.append("context_edit", {"target": first, "replacement": shorter})
+    store.append("context_edit", {"target": later, "replacement": None})
+    assert view.tokens(SPEECH, INFO) == 3000 - 90
+
+    store.append("compaction", {"summary": "s", "first_kept": later})
+    assert view.tokens(SPEECH, INFO) < 100
+
+
 def test_answers_that_were_summarised_are_counted(store):
     """The scripted model finds its turn by them."""
     say(store, "x")
