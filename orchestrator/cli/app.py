@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import importlib
 import os
@@ -110,6 +111,9 @@ def exiting(function: Callable[..., int | None]) -> Callable[..., None]:
     return wrapped
 
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_ROOM = "free space, and do it again"
+
 app = typer.Typer(
     cls=LazyGroup,
     add_completion=False,
@@ -170,6 +174,9 @@ def report_bug(error: Exception) -> int:
         inner = inner.exceptions[0]
     if isinstance(inner, GloveboxError):
         return report(inner)
+    if isinstance(inner, OSError) and inner.errno in _FULL:
+        where = f"{inner.filename}: " if inner.filename else ""
+        return report(GloveboxError(f"{where}cannot be written: {inner.strerror}", hint=_ROOM))
     sys.stderr.write(f"glovebox: internal error: {type(inner).__name__}\n")
     sys.stderr.write("  this is a bug; GLOVEBOX_DEBUG=1 prints where, please report that\n")
     if os.environ.get("GLOVEBOX_DEBUG"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 
 from orchestrator import __version__
@@ -9,12 +11,42 @@ from orchestrator import __version__
 
 def main() -> None:
     """Run the command line and exit."""
+    _prepare_streams()
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"glovebox {__version__}\n")
         return
-    from orchestrator.cli.app import run_app  # noqa: PLC0415 - typer costs more than a version
+    from orchestrator.cli.app import (  # noqa: PLC0415 - typer costs more than a version
+        report_bug,
+        run_app,
+    )
 
-    sys.exit(run_app(sys.argv[1:]))
+    code = run_app(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        if not code:
+            # Whoever reads a pipe to its middle knows; a full disk has to be told.
+            code = 1 if isinstance(error, BrokenPipeError) else report_bug(error)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _prepare_streams() -> None:
+    """Have the three streams there, and able to take any text.
+
+    One that the caller closed would give its number to the next file that is opened, and a locale
+    without a letter would end a command in the middle of a list.
+    """
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        while (null := os.open(os.devnull, os.O_RDWR)) <= 2:
+            pass
+        os.close(null)
+        sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+        sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+        sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 if __name__ == "__main__":

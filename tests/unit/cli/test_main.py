@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -63,3 +64,48 @@ def test_installed_script_starts_cold(arguments, code, said, tmp_path):
 
     assert done.returncode == code
     assert said in done.stdout + done.stderr
+
+
+def test_text_that_a_locale_lacks_is_shown_by_its_number():
+    """A list does not end in its middle."""
+    code = "from orchestrator.cli.main import _prepare_streams\n_prepare_streams()\nprint('h\\u00e9llo \\u65e5')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"], "PYTHONIOENCODING": "ascii"},
+    )
+
+    assert (done.stdout, done.stderr) == ("h\\xe9llo \\u65e5\n", "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_the_caller_closed_are_no_failure(tmp_path, closed):
+    """And no file that is opened takes their place."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"$0" -m orchestrator.cli.main sessions list {closed}', sys.executable],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GLOVEBOX_STATE": str(tmp_path)},
+    )
+
+    assert done.returncode == 0
+    assert "error" not in done.stderr
+
+
+def test_full_disk_beneath_stdout_is_told_in_words(tmp_path):
+    """It is no bug."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [GLOVEBOX, "skills", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        )
+
+    assert done.returncode == 1
+    assert "cannot be written: No space left on device" in done.stderr
