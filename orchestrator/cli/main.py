@@ -45,7 +45,7 @@ def _prepare_streams() -> None:
         sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
         sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding != "utf-8":
             stream.reconfigure(errors="backslashreplace")
 
 
