@@ -20,6 +20,12 @@ from orchestrator.schema.head_event import (
 
 OVER = {"run": "", "session": " of the whole session", "day": " of all sessions today (UTC)"}
 """What a limit counts over, where that is more than what the command itself does."""
+GO_ON = {
+    "run": "",
+    "session": "; policy sets it, and a copy of the session (--fork) begins anew",
+    "day": "; it begins anew at midnight UTC",
+}
+"""What a person can do where a limit of its kind is met."""
 LIMITS = {
     "cost": "money",
     "cost_per_day": "the day's money",

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from orchestrator.cli.head_lines import OVER, head_lines
+from orchestrator.cli.head_lines import GO_ON, OVER, head_lines
 from orchestrator.confirmation.question_text import FRAME
 from orchestrator.harness.options import NO_MODEL
 from orchestrator.model.projection import valid
@@ -183,7 +183,8 @@ def _warning_line(event: Event) -> str:
             seconds = event.delay_ms / 1000
             return f"  retry {event.attempt} in {seconds:.1f} s: {event.reason}"
         case LimitReached():
-            return f"limit reached: {event.kind} ({event.value:g}{OVER[event.over]})"
+            limit = f"{event.value:,.10g}{OVER[event.over]}"
+            return f"limit reached: {event.kind} ({limit}){GO_ON[event.over]}"
     return ""
 
 

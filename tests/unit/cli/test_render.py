@@ -201,6 +201,8 @@ def test_refusals_retries_limits_and_errors_are_told():
         DecisionMade("c", "ask", "r", "org", "why", answered_by="nobody"),
         Retry(2, 1500.0, "overloaded"),
         LimitReached("steps", 200.0),
+        LimitReached("tokens", 2_000_000, "session"),
+        LimitReached("cost_per_day", 0.5, "day"),
         ErrorRaised("model", "it broke", "mend it"),
         ErrorRaised("model", "again"),
     )
@@ -210,6 +212,14 @@ def test_refusals_retries_limits_and_errors_are_told():
         "  policy: ask (r, answered by nobody): why",
         "  retry 2 in 1.5 s: overloaded",
         "limit reached: steps (200)",
+        (
+            "limit reached: tokens (2,000,000 of the whole session); policy sets it, and a copy of the "
+            "session (--fork) begins anew"
+        ),
+        (
+            "limit reached: cost_per_day (0.5 of all sessions today (UTC)); it begins anew at midnight "
+            "UTC"
+        ),
         "model: it broke",
         "  mend it",
         "model: again",
