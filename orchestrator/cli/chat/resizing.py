@@ -18,14 +18,22 @@ _MARKS = (
     "WEZTERM_PANE",
     "ALACRITTY_WINDOW_ID",
     "WT_SESSION",
+    "KONSOLE_VERSION",
 )
+_PROGRAMS = frozenset({"iTerm.app", "iTerm2", "Apple_Terminal", "vscode", "WezTerm", "ghostty"})
+"""Values of TERM_PROGRAM, and of LC_TERMINAL, which goes along over ssh."""
 _KINDS = ("tmux", "xterm-kitty", "alacritty", "foot", "wezterm", "xterm-ghostty")
 
 
 def wraps_again(environ: Mapping[str, str]) -> bool:
     """Say whether this terminal is one that does; where nobody knows, nothing is taken away."""
     kind = environ.get("TERM", "")
-    return any(mark in environ for mark in _MARKS) or kind.startswith(_KINDS)
+    if kind.startswith("screen") and "TMUX" not in environ:
+        # GNU screen keeps rows as they are, whatever marks of the terminal around it are there.
+        return False
+    programs = {environ.get("TERM_PROGRAM", ""), environ.get("LC_TERMINAL", "")}
+    marked = any(mark in environ for mark in _MARKS)
+    return marked or kind.startswith(_KINDS) or bool(programs & _PROGRAMS)
 
 
 def added_rows(screen: Screen, cursor: tuple[int, int], columns: int) -> int:

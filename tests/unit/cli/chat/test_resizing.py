@@ -41,6 +41,11 @@ def test_rows_above_the_cursor_count(rows, cursor, columns, added):
         ({"TERM": "xterm-kitty"}, True),
         ({"TERM": "xterm-256color"}, False),
         ({"TERM": "screen"}, False),
+        ({"TERM": "screen", "VTE_VERSION": "7600"}, False),
+        ({"TERM": "xterm-256color", "KONSOLE_VERSION": "230804"}, True),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "vscode"}, True),
+        ({"TERM": "xterm-256color", "LC_TERMINAL": "iTerm2"}, True),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "elsewhere"}, False),
         ({}, False),
     ],
 )
