@@ -73,6 +73,10 @@ def _become(wanted: dict[str, Any], streams: list[int]) -> None:
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    # Those of the server know of its own files: whether one can be sought in, and where it stands.
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout = os.fdopen(1, "w", closefd=False)
+    sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
     if wanted["new_session"]:
         os.setsid()
     os.environ.clear()
