@@ -12,6 +12,7 @@ from prompt_toolkit.history import History
 MOST = 1000
 """Lines that are kept; the file is cut to them when it holds twice as many."""
 MAX_BYTES = 8 * 1024 * 1024
+"""Of the newest that are read; pastes may be long."""
 
 
 class SaidHistory(History):
@@ -57,11 +58,14 @@ class SaidHistory(History):
         try:
             file = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(file, "rb") as stream:
-                lines = stream.read(MAX_BYTES).decode("utf-8", "replace").splitlines()
+                left_out = max(os.fstat(file).st_size - MAX_BYTES, 0)
+                stream.seek(left_out)
+                # Where the beginning is left out, the first line is a piece of one.
+                lines = stream.read(MAX_BYTES).split(b"\n")[1 if left_out else 0 : -1]
         except OSError:
             return []
         texts = [text for line in lines if isinstance(text := _decoded(line), str)]
-        if len(lines) > 2 * MOST:
+        if left_out or len(lines) > 2 * MOST:
             self._cut(texts[-MOST:])
         return texts[-MOST:]
 
@@ -75,7 +79,7 @@ class SaidHistory(History):
             fresh.unlink(missing_ok=True)
 
 
-def _decoded(line: str) -> object:
+def _decoded(line: bytes) -> object:
     try:
         return json.loads(line)
     except (ValueError, RecursionError):

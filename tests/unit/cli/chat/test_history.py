@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from orchestrator.cli.chat.history import MOST, SaidHistory
+from orchestrator.cli.chat.history import MAX_BYTES, MOST, SaidHistory
 
 
 def same(text):
@@ -37,6 +37,20 @@ def test_newest_comes_first_and_old_ones_go(tmp_path):
     assert found[:2] == [str(2 * MOST), str(2 * MOST - 1)]
     assert len(found) == len(kept(path)) == MOST
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_long_pastes_do_not_keep_the_newest_away(tmp_path):
+    """Of a file that grew too large the end is read, and it is cut to that."""
+    path = tmp_path / "said"
+    with path.open("w") as file:
+        for number in range(5):
+            file.write(json.dumps(f"{number}" * (MAX_BYTES // 4)) + "\n")
+        file.write('"newest"\n')
+
+    found = list(SaidHistory(path).load_history_strings())
+
+    assert [text[0] for text in found] == ["n", "4", "3", "2"]
+    assert path.stat().st_size <= MAX_BYTES
 
 
 @pytest.mark.parametrize("text", ['"cut o', "[1]", "", "\x00\xff"])
