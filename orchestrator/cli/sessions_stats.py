@@ -130,7 +130,7 @@ def _cost(tally: Tally) -> str:
 
 def _tool_cost(tool: ToolTally) -> str:
     if tool.cost_usd is not None:
-        return f"${tool.cost_usd:.4f}"
+        return dollars(tool.cost_usd, tool)
     return f"cost unknown for {tool.unpriced} of {tool.calls}"
 
 

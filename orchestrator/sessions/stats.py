@@ -68,6 +68,8 @@ class ToolTally:
     """Of the answers that called it; what an answer cost is shared by its calls."""
     unpriced: int = 0
     """Calls of answers whose cost is not known."""
+    estimated: int = 0
+    """Calls of answers whose tokens the provider did not tell."""
 
     @property
     def cost_usd(self) -> float | None:
@@ -87,6 +89,7 @@ class ToolTally:
         self.images += other.images
         self.known_usd += other.known_usd
         self.unpriced += other.unpriced
+        self.estimated += other.estimated
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +149,11 @@ def stats_of(entries: Sequence[Entry], above: Sequence[Entry] = ()) -> Stats:
     return stats
 
 
-def dollars(cost_usd: float | None, usage: Usage) -> str:
+def dollars(cost_usd: float | None, counted: Usage | ToolTally) -> str:
     """Return a cost as it is shown: unknown, or by estimate where the provider told no tokens."""
     if cost_usd is None:
         return "cost unknown"
-    return f"{'about ' if usage.estimated else ''}${cost_usd:.4f}"
+    return f"{'about ' if counted.estimated else ''}${cost_usd:.4f}"
 
 
 def joined(parts: Iterable[Stats]) -> Stats:
@@ -207,6 +210,7 @@ def _count_message(stats: Stats, entry: Entry, number: int, skill: str) -> None:
             tool.calls += 1
             tool.known_usd += (call.cost_usd or 0.0) / len(tools)
             tool.unpriced += call.cost_usd is None
+            tool.estimated += call.usage.estimated > 0
         turn = TurnStats(
             number,
             entry.id,

@@ -76,7 +76,8 @@ def test_each_turn_is_there_for_machines(sessions, used: Path) -> None:
 def test_estimated_tokens_make_no_sure_cost(sessions, session: Path) -> None:
     """A server that counts nothing is no free one."""
     guessed = {"input": 1200, "output": 30, "estimated": 1230}
-    body = {"role": "assistant", "content": [], "stop_reason": "end_turn", "usage": guessed}
+    call = {"type": "tool_call", "id": "a", "name": "bash", "arguments": "{}"}
+    body = {"role": "assistant", "content": [call], "stop_reason": "tool_use", "usage": guessed}
     with SessionStore.open(session) as store:
         store.append("message", {**body, "model": "m/one", "cost_usd": 0.5})
     text = sessions("stats", "--turns").stdout
@@ -85,3 +86,5 @@ def test_estimated_tokens_make_no_sure_cost(sessions, session: Path) -> None:
     assert "1 calls, 1,200 in, 30 out (1,230 tokens estimated), about $0.5000" in text
     assert "about $0.5000" in text.splitlines()[-1]
     assert total["usage"]["estimated"] == 1230
+    (tools,) = (line for line in text.splitlines() if line.startswith("  bash "))
+    assert tools.endswith("about $0.5000")
