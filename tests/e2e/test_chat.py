@@ -80,6 +80,7 @@ def test_plain_terminal_is_asked_between_lines(world, sit):
 
     assert seat.ended() == 0
     assert "Reason given: not now" in seat.written
+    assert seat.written.count("it is over") == 1
     assert "\x1b" not in seat.written
 
 

@@ -32,6 +32,8 @@ class PlainSurface:
     json_events: bool = False
     asked: Channel | None = None
     """Who answers questions; without one they are a no."""
+    one_terminal: bool = False
+    """``out`` and ``err`` are seen together: an answer is not shown twice."""
     _progress: Progress | None = None
 
     def opened(self) -> AbstractAsyncContextManager[None]:
@@ -50,7 +52,9 @@ class PlainSurface:
 
         def show(event: Event) -> None:
             progress(event)
-            if isinstance(event, MessageEnd) and event.message["stop_reason"] == "end_turn":
+            if self.one_terminal or not isinstance(event, MessageEnd):
+                return
+            if event.message["stop_reason"] == "end_turn":
                 _put(self.out, _text_of(event).rstrip("\n") + "\n")
 
         return show
@@ -105,7 +109,10 @@ class PlainSurface:
 
 def standard_surface(*, json_events: bool, asked: Channel | None = None) -> PlainSurface:
     """Return the surface of this process's own streams."""
-    return PlainSurface(sys.stdin, sys.stdout, sys.stderr, json_events, asked)
+    together = sys.stdout.isatty() and sys.stderr.isatty()
+    return PlainSurface(
+        sys.stdin, sys.stdout, sys.stderr, json_events, asked, one_terminal=together
+    )
 
 
 def _text_of(event: MessageEnd) -> str:
