@@ -18,10 +18,14 @@ from orchestrator.schema.head_event import (
     SkillChange,
 )
 
-OVER = {"run": "", "session": " of the whole session", "day": " of all sessions today (UTC)"}
-"""What a limit counts over, where that is more than what the command itself does."""
-GO_ON = {
+OVER = {
     "run": "",
+    "command": ", set by a flag",
+    "session": " of the whole session",
+    "day": " of all sessions today (UTC)",
+}
+"""What a limit counts over, where that is not what was said last."""
+GO_ON = {
     "session": "; policy sets it, and a copy of the session (--fork) begins anew",
     "day": "; it begins anew at midnight UTC",
 }

@@ -183,8 +183,8 @@ def _warning_line(event: Event) -> str:
             seconds = event.delay_ms / 1000
             return f"  retry {event.attempt} in {seconds:.1f} s: {event.reason}"
         case LimitReached():
-            limit = f"{event.value:,.10g}{OVER[event.over]}"
-            return f"limit reached: {event.kind} ({limit}){GO_ON[event.over]}"
+            limit, way_on = f"{event.value:,.10g}{OVER[event.over]}", GO_ON.get(event.over, "")
+            return f"limit reached: {event.kind} ({limit}){way_on}"
     return ""
 
 

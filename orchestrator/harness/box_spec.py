@@ -106,7 +106,7 @@ def posture_row(name: str, posture: Posture) -> str:
 def run_limits(policy: LimitSettings, asked: LimitOptions) -> Limits:
     """Return the limits of a run: the policy's, lowered by flags, never raised.
 
-    Tokens and money of the policy count over the session, those of flags since it was opened.
+    Tokens and money of flags count from when the session was opened, so they stand apart.
     """
     return Limits(
         steps=_least(policy.steps, asked.steps),
@@ -115,6 +115,8 @@ def run_limits(policy: LimitSettings, asked: LimitOptions) -> Limits:
         cost_usd_per_day=policy.cost_usd_per_day,
         asked_tokens=asked.tokens,
         asked_cost_usd=asked.cost_usd,
+        asked_used_tokens=asked.used_tokens,
+        asked_used_cost_usd=asked.used_cost_usd,
         wall_time_s=_lowest(policy.wall_time, asked.wall_time_s),
         tool_calls_per_minute=policy.tool_calls_per_minute,
         repeat=policy.repeat or 0,

@@ -52,8 +52,7 @@ from orchestrator.harness.project_image import ProjectImage
 from orchestrator.harness.record import Record, open_record
 from orchestrator.harness.rewinding import mend_rewind
 from orchestrator.harness.room import Note, Room, open_room
-from orchestrator.harness.spending import spent_before
-from orchestrator.loop.progress import Before
+from orchestrator.harness.spending import cost_before_usd
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.policy.provenance import layer_facts
 from orchestrator.redaction.redactor import Redactor
@@ -87,8 +86,8 @@ class Ground:
     """What programs in the box have used of models."""
     unanswered: Unanswered
     """What nobody could be asked about of what would leave the box."""
-    before: Before
-    """What the session used of models before it was opened."""
+    cost_before_usd: float
+    """What the session's models had cost before it was opened, as far as it is known."""
 
     @property
     def judge(self) -> Judge:
@@ -139,7 +138,7 @@ async def open_ground(
         stack.callback(record_late, governed.desk, record.session, record.audit)
         await stack.enter_async_context(signed_in_time(record.audit))
         tell_warnings(front, record, options.remarks)
-        before = spent_before(record.store, paths.audit_log(record.session))
+        cost_before = cost_before_usd(record.store, paths.audit_log(record.session))
         files = FileHistory(room.workspace)
         history = await stack.enter_async_context(open_history(files, observe, record.moment))
         way = WayParts(
@@ -155,12 +154,12 @@ async def open_ground(
             providers=settings.providers,
             net=net or Net(),
             packages=await package_hosts(governed, room.ran, paths=paths, note=front.note),
-            before=before,
+            cost_before_usd=cost_before,
         )
         await stack.enter_async_context(open_way_out(way))
         access = await stack.enter_async_context(joinable(record, room, output, paths=paths))
         await stack.enter_async_context(previewed(options.previews, access, front))
-        last = (access, way.use, way.unanswered, before)
+        last = (access, way.use, way.unanswered, cost_before)
         ground = Ground(record.session, governed, record, room, history, observe, output, *last)
         observe(start_event(ground, model=model))
         yield ground

@@ -27,6 +27,9 @@ class LimitOptions:
     tokens: int | None = None
     cost_usd: float | None = None
     wall_time_s: float | None = None
+    used_tokens: int = 0
+    """What the command used before the session was opened again."""
+    used_cost_usd: float = 0.0
 
     def __post_init__(self) -> None:
         """Raise UsageError for an amount that nothing ever reaches: it would be no limit."""
@@ -36,12 +39,12 @@ class LimitOptions:
                 hint="leave it out for no limit of your own",
             )
 
-    def less(self, tokens: int, cost_usd: float) -> LimitOptions:
-        """Return what is left of them after so much was used."""
+    def after(self, tokens: int, cost_usd: float) -> LimitOptions:
+        """Return them once the command has used so much more."""
         return replace(
             self,
-            tokens=None if self.tokens is None else max(self.tokens - tokens, 0),
-            cost_usd=None if self.cost_usd is None else max(self.cost_usd - cost_usd, 0.0),
+            used_tokens=self.used_tokens + tokens,
+            used_cost_usd=self.used_cost_usd + cost_usd,
         )
 
 

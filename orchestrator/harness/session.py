@@ -279,7 +279,7 @@ def _purse(ground: Ground, worker: _Worker) -> tuple[Spending, Meter]:
 
     models.note = note
     _warn_of_cost(limits, models, ground.observe)
-    spending = Spending(limits, ground.before, worker.day)
+    spending = Spending(limits, ground.cost_before_usd, worker.day)
     return spending, Meter(record.audit, record.store, shut=spending.is_used_up)
 
 
@@ -298,7 +298,7 @@ def _around(
         beside=lambda: together(ground.use.beside(), meter.beside()),
         skill_tokens=skills.max_tokens,
         today=spending.day.today,
-        before=spending.before,
+        cost_before_usd=spending.cost_before_usd,
     )
 
 

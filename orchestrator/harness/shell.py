@@ -30,7 +30,7 @@ from orchestrator.harness.packages.opening import package_hosts
 from orchestrator.harness.person import PersonalAccess
 from orchestrator.harness.record import Record, open_record
 from orchestrator.harness.room import Room, open_room
-from orchestrator.harness.spending import spent_before
+from orchestrator.harness.spending import cost_before_usd
 from orchestrator.schema.event import RunStatus
 from orchestrator.schema.ids import SessionId
 
@@ -111,7 +111,7 @@ async def open_shell(
             providers=settings.providers,
             net=net or Net(),
             packages=await package_hosts(governed, room.ran, paths=paths, note=front.note),
-            before=spent_before(record.store, paths.audit_log(record.session)),
+            cost_before_usd=cost_before_usd(record.store, paths.audit_log(record.session)),
         )
         await stack.enter_async_context(open_way_out(way))
         access = await stack.enter_async_context(joinable(record, room, output, paths=paths))

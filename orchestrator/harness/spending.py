@@ -13,7 +13,6 @@ from orchestrator.harness.box_models.summary import box_calls
 from orchestrator.harness.day_count import DayCount
 from orchestrator.loop.agent_loop import AgentLoop
 from orchestrator.loop.limits import Limits, Spent, reached
-from orchestrator.loop.progress import Before
 from orchestrator.sessions.copying import own_entries
 from orchestrator.sessions.entry import Entry
 from orchestrator.sessions.stats import Stats, count_call, stats_of
@@ -43,23 +42,22 @@ def session_stats(entries: Sequence[Entry], chain: Path) -> Stats:
     return stats
 
 
-def spent_before(store: SessionStore, chain: Path) -> Before:
-    """Return what a session used so far; AuditError for a chain that cannot be read."""
-    total = session_stats(store.tree.entries, chain).total
-    return Before(total.usage.total, total.known_usd)
+def cost_before_usd(store: SessionStore, chain: Path) -> float:
+    """Return what a session cost so far, as far as it is known.
+
+    AuditError for a chain that cannot be read.
+    """
+    return session_stats(store.tree.entries, chain).total.known_usd
 
 
-def left_for_box(limits: Limits, before: Before) -> RunLimits:
-    """Return what the box alone may take, since the session was opened."""
-    tokens, cost = [], []
-    if limits.tokens is not None:
-        tokens.append(max(limits.tokens - before.tokens, 0))
+def left_for_box(limits: Limits, cost_before: float) -> RunLimits:
+    """Return what the box alone may take, from when the session was opened."""
+    tokens = [] if limits.tokens is None else [limits.tokens]
+    cost = [] if limits.cost_usd is None else [max(limits.cost_usd - cost_before, 0.0)]
     if limits.asked_tokens is not None:
-        tokens.append(limits.asked_tokens)
-    if limits.cost_usd is not None:
-        cost.append(max(limits.cost_usd - before.cost_usd, 0.0))
+        tokens.append(max(limits.asked_tokens - limits.asked_used_tokens, 0))
     if limits.asked_cost_usd is not None:
-        cost.append(limits.asked_cost_usd)
+        cost.append(max(limits.asked_cost_usd - limits.asked_used_cost_usd, 0.0))
     return RunLimits(min(tokens, default=None), min(cost, default=None), limits.cost_usd_per_day)
 
 
@@ -68,7 +66,7 @@ class Spending:
     """One session's."""
 
     limits: Limits
-    before: Before
+    cost_before_usd: float
     day: DayCount
     loop: AgentLoop | None = field(default=None, init=False)
     """Set once there is one."""
@@ -78,10 +76,9 @@ class Spending:
         if self.limits.forbids_any_call:
             return True
         if self.loop is None:
-            used, cost = self.before.tokens, self.before.cost_usd
-            spent = Spent(tokens=used, cost_usd=cost, cost_today_usd=self.day.today())
+            spent = Spent(cost_usd=self.cost_before_usd, cost_today_usd=self.day.today())
         elif self.loop.progress.is_running:
             return False
         else:
             spent = self.loop.progress.spent()
-        return reached(self.limits, replace(spent, steps=0, seconds=0.0)) is not None
+        return reached(self.limits, replace(spent, steps=0, tokens=0, seconds=0.0)) is not None

@@ -103,7 +103,9 @@ class AgentLoop:
         per_minute = limits.tool_calls_per_minute
         self._calls = Calls(runner, transcript, output=output, per_minute=per_minute)
         self._warnings = Warnings()
-        self.progress = Progress(around.beside, around.clock.seconds, around.today, around.before)
+        self.progress = Progress(
+            around.beside, around.clock.seconds, around.today, around.cost_before_usd
+        )
         self._asking = Asking(
             model,
             transcript,

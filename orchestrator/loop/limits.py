@@ -18,7 +18,7 @@ class Limits:
     steps: int | None = 200
     """Model turns until it settles on what was said."""
     tokens: int | None = 2_000_000
-    """All tokens of the session, cached ones too, since it was made."""
+    """Cached ones too, until the model settles on what was said."""
     cost_usd: float | None = None
     """Of the session since it was made."""
     wall_time_s: float | None = None
@@ -35,6 +35,9 @@ class Limits:
     """Since the session was opened; what a flag of ``run`` or ``chat`` says."""
     asked_cost_usd: float | None = None
     """Since the session was opened."""
+    asked_used_tokens: int = 0
+    """What the command used before that, of ``asked_tokens``."""
+    asked_used_cost_usd: float = 0.0
 
     @property
     def forbids_any_call(self) -> bool:
@@ -65,13 +68,12 @@ class Spent:
 
     steps: int = 0
     tokens: int = 0
-    """Of the session since it was made."""
+    """Since something was said."""
     cost_usd: float = 0.0
+    """Of the session since it was made."""
     seconds: float = 0.0
     cost_today_usd: float = 0.0
     """Of all sessions."""
-    run_tokens: int = 0
-    """Those of ``tokens`` that were used since something was said."""
     asked_tokens: int = 0
     """Since the session was opened."""
     asked_cost_usd: float = 0.0
@@ -89,15 +91,17 @@ class Measure:
 
 def measured(limits: Limits, spent: Spent) -> tuple[Measure, ...]:
     """Return each limit that there is, with what is used of it."""
+    asked_tokens = spent.asked_tokens + limits.asked_used_tokens
+    asked_cost = spent.asked_cost_usd + limits.asked_used_cost_usd
     rows: tuple[tuple[str, float | None, float, Over], ...] = (
         ("steps", limits.steps, spent.steps, "run"),
-        ("tokens", limits.asked_tokens, spent.asked_tokens, "run"),
-        ("tokens", limits.tokens, spent.tokens, "session"),
-        ("cost", limits.asked_cost_usd, spent.asked_cost_usd, "run"),
+        ("tokens", limits.asked_tokens, asked_tokens, "command"),
+        ("tokens", limits.tokens, spent.tokens, "run"),
+        ("cost", limits.asked_cost_usd, asked_cost, "command"),
         ("cost", limits.cost_usd, spent.cost_usd, "session"),
         ("cost_per_day", limits.cost_usd_per_day, spent.cost_today_usd, "day"),
         ("wall_time", limits.wall_time_s, spent.seconds, "run"),
-        ("skill_tokens", limits.skill_tokens, spent.run_tokens, "run"),
+        ("skill_tokens", limits.skill_tokens, spent.tokens, "run"),
     )
     return tuple(
         Measure(kind, limit, used, over) for kind, limit, used, over in rows if limit is not None

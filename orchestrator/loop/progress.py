@@ -25,15 +25,6 @@ def nothing_beside() -> Beside:
     return Beside()
 
 
-@dataclass(frozen=True, slots=True)
-class Before:
-    """What the session used before it was opened this time."""
-
-    tokens: int = 0
-    cost_usd: float = 0.0
-    """As far as it is known."""
-
-
 def nothing_today() -> float:
     """Return that nothing was spent today."""
     return 0.0
@@ -43,8 +34,8 @@ def nothing_today() -> float:
 class Progress:
     """What one session has used so far.
 
-    Tokens and money count over the session, and since it was opened; turns and time over one run,
-    that is until the model has settled on what was said.
+    Money counts over the session, and as tokens since it was opened; turns, tokens and time over
+    one run too, that is until the model has settled on what was said.
     """
 
     beside: Callable[[], Beside]
@@ -52,7 +43,8 @@ class Progress:
     """Worked since the session came up."""
     today: Callable[[], float] = nothing_today
     """US dollars that all sessions have spent today, this one too."""
-    before: Before = field(default_factory=Before)
+    cost_before_usd: float = 0.0
+    """What the session cost before it was opened this time, as far as it is known."""
     is_running: bool = False
     """Whether a run is under way, which looks at its limits itself."""
     turns: int = 0
@@ -67,7 +59,7 @@ class Progress:
     _told_cost_usd: float | None = 0.0
 
     def begin_run(self) -> None:
-        """Count turns, time and a skill's tokens from here."""
+        """Count turns, time and tokens from here."""
         self.is_running = True
         self._run_from = self.turns, self.seconds(), self._tokens(self.beside())
 
@@ -79,9 +71,8 @@ class Progress:
         turns, seconds, earlier = self._run_from
         return Spent(
             steps=self.turns - turns,
-            tokens=self.before.tokens + tokens,
-            run_tokens=tokens - earlier,
-            cost_usd=self.before.cost_usd + cost,
+            tokens=tokens - earlier,
+            cost_usd=self.cost_before_usd + cost,
             cost_today_usd=self.today(),
             seconds=self.seconds() - seconds,
             asked_tokens=tokens,

@@ -243,7 +243,7 @@ class Limits(Section):
     steps: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """Model turns for each thing said."""
     tokens: Annotated[int, Field(ge=1, le=10**12)] | None = None
-    """Tokens of one session, cached ones too, however often it is resumed."""
+    """Tokens for each thing said, cached ones too."""
     cost_usd: Annotated[float, Field(gt=0, le=1_000_000)] | None = None
     """US dollars of one session, however often it is resumed."""
     cost_usd_per_day: Annotated[float, Field(gt=0, le=1_000_000)] | None = None

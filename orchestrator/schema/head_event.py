@@ -89,8 +89,9 @@ class LeafMoved(Event):
     summarised: bool = False
 
 
-Over = Literal["run", "session", "day"]
-"""What a limit counts over: this run or chat, the session with all its runs, all of today's."""
+Over = Literal["run", "command", "session", "day"]
+"""What a limit counts over: the work on what was said last, this ``run`` or ``chat`` from its start
+to its end, the session with all its resumes, all of today's sessions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,8 @@ def test_run_tells_a_person_of_its_budget(world):
     ended = world.run("run", "do it", "-m", model, "--max-budget-usd", "0.2")
 
     assert ended.code == 4
-    assert "  50% of money used: $0.1000 of $0.2000\n" in ended.err
-    assert "limit reached: cost (0.2)\n" in ended.err
+    assert "  50% of money used: $0.1000 of $0.2000, set by a flag\n" in ended.err
+    assert "limit reached: cost (0.2, set by a flag)\n" in ended.err
     assert ended.out == "half done\n"
 
 

@@ -173,7 +173,7 @@ def test_program_that_knows_no_variables_of_ours_is_refused_by_budget(visit):
 
 
 def test_what_the_box_spent_counts_to_the_day_and_to_the_session_that_is_resumed(visit):
-    """70 tokens of it at a dollar a thousand; the session's own limit knows them after a resume."""
+    """70 tokens of it at a dollar a thousand; the session's own money knows them after a resume."""
     with serving(Reply(body={"usage": {"input_tokens": 30, "output_tokens": 40}})) as server:
         visited = visit(server.address)
         (first,) = anyio.run(visited.run, GIVEN)
@@ -183,7 +183,7 @@ def test_what_the_box_spent_counts_to_the_day_and_to_the_session_that_is_resumed
         visited.told.events.clear()
         (second,) = anyio.run(limited)
         visited.told.events.clear()
-        anyio.run(partial(visited.run, limits={"tokens": 70}, resume=session))
+        anyio.run(partial(visited.run, limits={"cost_usd": 0.07}, resume=session))
 
     assert first.rstrip().endswith("200")
     assert day["cost_usd"] == pytest.approx(0.07)
@@ -191,4 +191,4 @@ def test_what_the_box_spent_counts_to_the_day_and_to_the_session_that_is_resumed
     assert "limits.cost_usd_per_day" in second
     assert len(server.asked) == 1
     [limit] = visited.told.of(LimitReached)
-    assert (limit.kind, limit.value, limit.over) == ("tokens", 70, "session")
+    assert (limit.kind, limit.value, limit.over) == ("cost", 0.07, "session")

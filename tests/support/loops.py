@@ -16,7 +16,7 @@ from orchestrator.harness.transcript import StoredTranscript
 from orchestrator.loop.agent_loop import AgentLoop
 from orchestrator.loop.around import Around
 from orchestrator.loop.limits import Limits
-from orchestrator.loop.progress import Before, Beside, nothing_beside, nothing_today
+from orchestrator.loop.progress import Beside, nothing_beside, nothing_today
 from orchestrator.loop.queue import PersonQueue
 from orchestrator.loop.seams import Context, ToolRunner
 from orchestrator.loop.whole import WholeConversation
@@ -133,7 +133,7 @@ def open_loop(
     beside: Callable[[], Beside] = nothing_beside,
     today: Callable[[], float] = nothing_today,
     skill_tokens: Callable[[], int | None] = lambda: None,
-    before: Before | None = None,
+    cost_before_usd: float = 0.0,
     context: Context | Callable[[SessionStore], Context] | None = None,
     clock: WorkClock | None = None,
     speech: Callable[[], Speech] | None = None,
@@ -165,7 +165,7 @@ def open_loop(
             beside=beside,
             today=today,
             skill_tokens=skill_tokens,
-            before=before or Before(),
+            cost_before_usd=cost_before_usd,
         ),
     )
     return Opened(loop, model, corridor, store, corridor.events, queue)

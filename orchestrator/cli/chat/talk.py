@@ -204,7 +204,7 @@ class Chat:
             going_on = replace(options, resume=end.session, resume_latest=False, fork=False)
             # What the flags allow is for the whole chat, not for each opening.
             spent = conversation.session.loop.progress.spent()
-            limits = options.limits.less(spent.asked_tokens, spent.asked_cost_usd)
+            limits = options.limits.after(spent.asked_tokens, spent.asked_cost_usd)
             options = replace(going_on, skill=skill, limits=limits)
 
     def _recall(self, conversation: Conversation) -> None:

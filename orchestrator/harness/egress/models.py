@@ -41,7 +41,7 @@ async def session_models(
         learn=parts.output.learn,
         observe=parts.observe,
         paths=parts.paths,
-        run=left_for_box(limits, parts.before),
+        run=left_for_box(limits, parts.cost_before_usd),
         whole=day_ledger(parts.paths),
         context=host_context(parts.settings),
     )

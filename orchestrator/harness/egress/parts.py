@@ -17,7 +17,6 @@ from orchestrator.harness.egress.net import Net
 from orchestrator.harness.egress.running import RunningCalls
 from orchestrator.harness.egress.unanswered import Unanswered
 from orchestrator.harness.governed import Governed
-from orchestrator.loop.progress import Before
 from orchestrator.sandbox.driver import WayOpener
 from orchestrator.schema.ids import SessionId
 
@@ -39,8 +38,8 @@ class WayParts:
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     """Model servers of the user's own configuration."""
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    before: Before = field(default_factory=Before)
-    """What the session used of models before it was opened."""
+    cost_before_usd: float = 0.0
+    """What the session's models had cost before it was opened, as far as it is known."""
     use: BoxUse = field(default_factory=BoxUse)
     """Is told what the box uses of models."""
     unanswered: Unanswered = field(default_factory=Unanswered)

@@ -8,9 +8,8 @@ from orchestrator.egress.endpoint.budget import RunLimits
 from orchestrator.egress.endpoint.day_ledger import DayLedger, DayLimits
 from orchestrator.errors import AuditError
 from orchestrator.harness.day_count import DayCount
-from orchestrator.harness.spending import Spending, left_for_box, session_stats, spent_before
+from orchestrator.harness.spending import Spending, cost_before_usd, left_for_box, session_stats
 from orchestrator.loop.limits import Limits
-from orchestrator.loop.progress import Before
 from orchestrator.schema.codec import encode_message
 from orchestrator.schema.message import AssistantMessage, Text, Usage
 from orchestrator.sessions.copying import FORK
@@ -47,7 +46,7 @@ def test_turns_other_calls_and_the_box_all_count(tmp_path):
 
     path = chain(tmp_path, ENDED, ENDED)
 
-    assert spent_before(store, path) == Before(100 + 50 + 7 + 50, 1.0 + 0.25 + 1.0)
+    assert cost_before_usd(store, path) == 1.0 + 0.25 + 1.0
     box = session_stats(store.tree.entries, path).purposes["box"]
     assert (box.calls, box.usage.total, box.cost_usd) == (2, 50, 1.0)
 
@@ -59,9 +58,9 @@ def test_chain_that_cannot_be_read_is_not_taken_for_none(tmp_path):
     path.write_bytes(b'{"type": "model_call_in_box_end", \n')
 
     with pytest.raises(AuditError, match="what the box used cannot be read"):
-        spent_before(store, path)
+        cost_before_usd(store, path)
     path.unlink()
-    assert spent_before(store, path) == Before()
+    assert cost_before_usd(store, path) == 0.0
 
 
 def test_copy_begins_anew(tmp_path):
@@ -71,21 +70,23 @@ def test_copy_begins_anew(tmp_path):
     store.append("custom", {"kind": FORK})
     answered(store, 3, 0.5)
 
-    assert spent_before(store, chain(tmp_path)) == Before(3, 0.5)
+    assert cost_before_usd(store, chain(tmp_path)) == 0.5
 
 
 @pytest.mark.parametrize(
     ("limits", "left"),
     [
         (Limits(tokens=None), RunLimits()),
-        (Limits(tokens=100, cost_usd=5.0), RunLimits(60, 3.0)),
-        (Limits(tokens=30, cost_usd=1.0), RunLimits(0, 0.0)),
+        (Limits(tokens=100, cost_usd=5.0), RunLimits(100, 3.0)),
+        (Limits(tokens=30, cost_usd=1.0), RunLimits(30, 0.0)),
         (Limits(tokens=100, asked_tokens=10, asked_cost_usd=1.0), RunLimits(10, 1.0)),
+        (Limits(None, 9, asked_tokens=9, asked_used_tokens=5), RunLimits(4)),
+        (Limits(None, None, asked_cost_usd=2.0, asked_used_cost_usd=3.0), RunLimits(None, 0.0)),
         (Limits(tokens=None, cost_usd_per_day=9.0), RunLimits(cost_usd_per_day=9.0)),
     ],
 )
 def test_box_may_take_what_is_left_of_the_session(limits, left):
-    assert left_for_box(limits, Before(40, 2.0)) == left
+    assert left_for_box(limits, 2.0) == left
 
 
 @pytest.mark.parametrize(
@@ -94,9 +95,10 @@ def test_box_may_take_what_is_left_of_the_session(limits, left):
         (Limits(), 0.0, False),
         (Limits(steps=1, wall_time_s=1.0), 0.0, False),
         (Limits(asked_cost_usd=0.0), 0.0, True),
-        (Limits(tokens=40), 0.0, True),
+        (Limits(asked_tokens=9, asked_used_tokens=9), 0.0, True),
+        (Limits(tokens=1), 0.0, False),
         (Limits(cost_usd=2.0), 0.0, True),
-        (Limits(tokens=41, cost_usd=2.01, asked_tokens=1, asked_cost_usd=0.01), 0.0, False),
+        (Limits(tokens=1, cost_usd=2.01, asked_tokens=1, asked_cost_usd=0.01), 0.0, False),
         (Limits(cost_usd_per_day=3.0), 2.9, False),
         (Limits(cost_usd_per_day=3.0), 3.0, True),
     ],
@@ -106,7 +108,7 @@ def test_nothing_is_asked_beside_a_run_once_a_limit_is_met(tmp_path, limits, tod
     ledger = DayLedger(tmp_path / "day")
     ledger.take(0, today, DayLimits())
     day = DayCount(ledger, limits.cost_usd_per_day, lambda _: None)
-    spending = Spending(limits, Before(40, 2.0), day)
+    spending = Spending(limits, 2.0, day)
     asked = []
     opened = open_loop(
         tmp_path,
@@ -114,7 +116,7 @@ def test_nothing_is_asked_beside_a_run_once_a_limit_is_met(tmp_path, limits, tod
         runner=ToldRunner(),
         limits=Limits(tokens=None),
         today=day.today,
-        before=spending.before,
+        cost_before_usd=spending.cost_before_usd,
     )
 
     assert spending.is_used_up() is used_up

@@ -1,7 +1,5 @@
 """Limits, circles and pace."""
 
-from dataclasses import replace
-
 import pytest
 
 from orchestrator.loop.limits import Limits, Pace, Spent, Warnings, reached
@@ -17,7 +15,7 @@ A, B, OK, RED = Digest("sha256:a"), Digest("sha256:b"), Digest("sha256:ok"), Dig
         (Spent(tokens=100), "tokens"),
         (Spent(cost_usd=1.0), "cost"),
         (Spent(seconds=9.0), "wall_time"),
-        (Spent(run_tokens=50), "skill_tokens"),
+        (Spent(tokens=50), "skill_tokens"),
         (Spent(cost_today_usd=7.0), "cost_per_day"),
     ],
 )
@@ -31,22 +29,27 @@ def test_a_met_limit_is_named(spent, kind):
     assert found.kind == kind
 
 
-@pytest.mark.parametrize("kind", ["tokens", "cost"])
-def test_what_was_used_before_counts_to_the_sessions_limit_alone(kind):
+def test_what_was_spent_before_counts_to_the_sessions_money_alone():
     """A flag's counts since the session was opened."""
-    policy, flag = Limits(tokens=100, cost_usd=1.0), Limits(None, None, None)
-    flag = replace(flag, asked_tokens=100, asked_cost_usd=1.0)
-    old = Spent(**{"tokens": 100} if kind == "tokens" else {"cost_usd": 1.0})
-    new = Spent(**{"asked_tokens": 100} if kind == "tokens" else {"asked_cost_usd": 1.0})
+    policy, flag = Limits(cost_usd=1.0), Limits(None, None, None, asked_cost_usd=1.0)
 
-    assert reached(policy, old).over == "session"
-    assert reached(flag, old) is None
-    assert reached(flag, new).over == "run"
-    assert reached(flag, new).kind == reached(policy, old).kind == kind
+    assert reached(policy, Spent(cost_usd=1.0)).over == "session"
+    assert reached(flag, Spent(cost_usd=1.0)) is None
+    assert reached(flag, Spent(asked_cost_usd=1.0)).over == "command"
 
 
-def test_shares_are_told_once_for_each_limit_and_again_on_another_day():
-    """The session's and the run's apart; a day's count begins anew at midnight."""
+def test_tokens_count_anew_for_each_thing_said_and_a_flags_over_the_command():
+    """A chat of a day is not ended by the sum of its answers."""
+    policy, flag = Limits(tokens=100), Limits(tokens=None, asked_tokens=100)
+
+    assert reached(policy, Spent(asked_tokens=10**9)) is None
+    assert reached(policy, Spent(tokens=100)).over == "run"
+    assert reached(flag, Spent(tokens=100)) is None
+    assert reached(flag, Spent(asked_tokens=100)).over == "command"
+
+
+def test_shares_are_told_once_for_each_limit_and_again_where_it_counts_anew():
+    """Policy's and the flag's apart; a day's count begins anew at midnight, a run's when asked."""
     told = Warnings()
     limits = Limits(None, 100, None, None, asked_tokens=10, cost_usd_per_day=10.0)
 
@@ -55,13 +58,14 @@ def test_shares_are_told_once_for_each_limit_and_again_on_another_day():
 
     first = due(tokens=55, asked_tokens=8, cost_today_usd=5.0)
     assert first == [
-        ("tokens", "run", 0.8),
-        ("tokens", "session", 0.5),
+        ("tokens", "command", 0.8),
+        ("tokens", "run", 0.5),
         ("cost_per_day", "day", 0.5),
     ]
     assert due(tokens=60, asked_tokens=9, cost_today_usd=6.0) == []
-    assert due(tokens=80, asked_tokens=9, cost_today_usd=0.0) == [("tokens", "session", 0.8)]
-    assert due(tokens=81, asked_tokens=9, cost_today_usd=9.0) == [("cost_per_day", "day", 0.8)]
+    assert due(tokens=80, asked_tokens=9, cost_today_usd=0.0) == [("tokens", "run", 0.8)]
+    assert due(tokens=1, asked_tokens=9, cost_today_usd=9.0) == [("cost_per_day", "day", 0.8)]
+    assert due(tokens=50, asked_tokens=9, cost_today_usd=9.0) == [("tokens", "run", 0.5)]
 
 
 def test_no_limit_is_no_limit():

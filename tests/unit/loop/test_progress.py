@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.loop.limits import Limits
-from orchestrator.loop.progress import Before, Beside, Progress, nothing_beside
+from orchestrator.loop.progress import Beside, Progress, nothing_beside
 from orchestrator.schema.message import Usage
 from tests.support.corridor import call
 from tests.support.loops import ToldRunner, open_loop, says
@@ -57,19 +57,20 @@ def test_box_that_used_up_the_runs_tokens_ends_the_run(tmp_path):
     assert end.usage == Usage(40)
 
 
-def test_turns_and_time_count_from_each_thing_said_and_money_over_all():
+def test_turns_tokens_and_time_count_from_each_thing_said_and_money_over_all():
     """A chat that worked for an hour may work again."""
     at = [0.0]
-    before = Before(100, 3.0)
-    progress = Progress(nothing_beside, lambda: at[0], lambda: 7.5, before)
+    progress = Progress(nothing_beside, lambda: at[0], lambda: 7.5, 3.0)
     progress.turns, at[0] = 5, 60.0
-    progress.add(Usage(5), 1.0)
+    progress.usage = Usage(5)
+    progress.add(Usage(), 1.0)
     progress.begin_run()
     progress.turns, at[0] = 6, 61.0
+    progress.usage = Usage(7)
 
     spent = progress.spent()
     assert (spent.steps, spent.seconds) == (1, 1.0)
-    assert (spent.tokens, spent.asked_tokens) == (105, 5)
+    assert (spent.tokens, spent.asked_tokens) == (2, 7)
     assert (spent.cost_usd, spent.asked_cost_usd, spent.cost_today_usd) == (4.0, 1.0, 7.5)
 
 

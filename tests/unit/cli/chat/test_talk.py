@@ -307,5 +307,5 @@ def test_budget_of_a_chat_is_not_refilled_by_leaving_its_box(chat):
     _, answers, told = chat(*turns, said=["a", "/apply", "b", "/apply", "c"], limits=limits)
 
     assert (answers, told.count("box up")) == (["one"], 3)
-    assert "limit reached: tokens (500)" in told
+    assert "limit reached: tokens (1,500, set by a flag)" in told
     assert (chat.project / "one").exists()
