@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
+import anyio
+
 from orchestrator.model.client import Delta, OnDelta
 from orchestrator.model.errors import NOTHING, unreadable
 from orchestrator.model.event_shape import shaped
@@ -18,18 +20,29 @@ class Fold(Protocol):
         ...
 
 
-async def pour(stream: Any, fold: Fold, on_delta: OnDelta, *, model: str) -> None:
+STALLED_S = 1800.0
+"""A stream may go on so long with signs of life alone. Vendors send those while a model thinks unseen,
+which takes minutes; the limit on silence does not see them as such."""
+
+
+async def pour(
+    stream: Any, fold: Fold, on_delta: OnDelta, *, model: str, stalled_s: float = STALLED_S
+) -> None:
     """Feed every event of the stream, and close it whatever happens.
 
-    Raises ModelError where there was none at all.
+    Raises ModelError where there was none at all, and where nothing to read came for ``stalled_s``.
     """
     begun = False
-    async with stream:
-        async for event in stream:
-            begun = True
-            for delta in fold.feed(_plain(event)):
-                if delta.text:
-                    on_delta(delta)
+    with anyio.move_on_after(stalled_s) as patience:
+        async with stream:
+            async for event in stream:
+                begun = True
+                for delta in fold.feed(_plain(event)):
+                    if delta.text:
+                        patience.deadline = anyio.current_time() + stalled_s
+                        on_delta(delta)
+    if patience.cancelled_caught:
+        raise unreadable(model, f"nothing but signs of life came for {stalled_s:g} s")
     if not begun:
         raise unreadable(model, NOTHING)
 

@@ -68,3 +68,38 @@ def test_stream_without_any_event_is_no_answer() -> None:
         anyio.run(POUR, stream, Echo(), print)
     assert caught.value.tries == 2
     assert stream.closed
+
+
+class Endless(Stream):
+    """Gives what it has, then signs of life for ever."""
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        for text in self.texts:
+            yield Event(text)
+        while True:
+            await anyio.sleep(0.01)
+            yield Event("")
+
+
+def test_signs_of_life_alone_are_no_answer_for_ever() -> None:
+    """What came before them makes no difference; the stream is closed."""
+    for stream in (Endless(), Endless("a")):
+        with pytest.raises(ModelError, match=r"signs of life came for 0\.1 s") as caught:
+            anyio.run(partial(POUR, stalled_s=0.1), stream, Echo(), lambda _: None)
+
+        assert (caught.value.kind, caught.value.tries) == ("server", 2)
+        assert stream.closed
+
+
+def test_an_answer_that_goes_on_is_waited_for_however_long() -> None:
+    """The patience is with each piece, not with the whole."""
+
+    class Slow(Stream):
+        async def __aiter__(self) -> AsyncIterator[Event]:
+            for text in self.texts:
+                await anyio.sleep(0.15)
+                yield Event(text)
+
+    seen: list[Delta] = []
+    anyio.run(partial(POUR, stalled_s=0.4), Slow(*"abcd"), Echo(), seen.append)
+    assert [delta.text for delta in seen] == [*"abcd"]
