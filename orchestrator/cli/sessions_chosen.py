@@ -31,24 +31,28 @@ def user_paths() -> Paths:
     return paths_from(os.environ, Path.home())
 
 
-def session_path(prefix: str | None, paths: Paths) -> Path:
-    """Return the session that an id, its beginning or a file names, or the directory's newest."""
+def session_path(prefix: str | None, paths: Paths, *, directory: Path | None = None) -> Path:
+    """Return the session that an id, its beginning or a file names, or the directory's newest.
+
+    ``directory`` is the current one where it is not given.
+    """
     if prefix is not None and prefix.endswith(".jsonl") and Path(prefix).is_file():
         # What a person names may be a link; what lies among the sessions may not.
         return real_path(Path(prefix))
     if prefix is not None:
         return find_session(paths.sessions, prefix).path
-    found = list_sessions(paths.project_sessions(Path.cwd()))
+    place = Path.cwd() if directory is None else real_path(directory)
+    found = list_sessions(paths.project_sessions(place))
     if not found:
         raise SessionError(
-            f"{Path.cwd()}: no session here", hint="glovebox sessions list --all shows others"
+            f"{place}: no session here", hint="glovebox sessions list --all shows others"
         )
     return found[0].path
 
 
-def view_of(prefix: str | None, paths: Paths) -> SessionView:
+def view_of(prefix: str | None, paths: Paths, *, directory: Path | None = None) -> SessionView:
     """Read the session; what is damaged, and who has it open, is told on stderr."""
-    view = SessionView.open(session_path(prefix, paths))
+    view = SessionView.open(session_path(prefix, paths, directory=directory))
     tell(*view.warnings)
     if view.holder is not None:
         tell(

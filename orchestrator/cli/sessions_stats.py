@@ -49,7 +49,7 @@ def stats(
         parts = _of_all(folder_of(cd, paths, everywhere=everywhere), paths)
         counted = joined(parts.values())
     else:
-        counted = _of_one(view_of(session, paths), paths)
+        counted = _of_one(view_of(session, paths, directory=cd), paths)
     if as_json:
         show(json.dumps(_rows(counted, with_turns=turns) | _sessions(parts)))
         return

@@ -62,8 +62,9 @@ async def shape_answer(session: Session, result: RunResult, wanted: Wanted) -> R
     text = session.output.scrub(made.text)
     transcript = session.record.transcript
     transcript.add(UserMessage((Text(ASKED.format(name=wanted.name)),)))
-    # Its cost is noted with its call.
-    transcript.add(AssistantMessage((Text(text),), "end_turn", model=session.models.info.id))
+    # What it cost is noted with the calls that made it.
+    made_of = AssistantMessage((Text(text),), "end_turn", model=session.models.info.id)
+    transcript.add(made_of, cost_usd=0.0)
     cost = result.cost_usd
     if cost is not None and spent.cost_usd is not None:
         cost += spent.cost_usd - (before.cost_usd or 0.0)

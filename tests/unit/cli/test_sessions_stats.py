@@ -41,6 +41,17 @@ def test_sums_are_shown_and_the_unknown_is_called_so(sessions, used: Path) -> No
     assert "tool_use" in text.splitlines()[-1]
 
 
+def test_directory_says_whose_newest_session(sessions, used: Path, tmp_path: Path) -> None:
+    """Also where no session is named; another directory has none."""
+    assert used.exists()
+    (tmp_path / "elsewhere").mkdir()
+
+    refused = sessions("stats", "-C", str(tmp_path / "elsewhere"))
+
+    assert refused.returncode != 0
+    assert "elsewhere: no session here" in refused.stderr
+
+
 def test_copy_counts_its_own(sessions, used: Path) -> None:
     """Else two sessions together would have paid twice."""
     assert used.exists()

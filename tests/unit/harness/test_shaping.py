@@ -11,6 +11,8 @@ from orchestrator.errors import ConfigError
 from orchestrator.harness.run import run_session
 from orchestrator.harness.shaping import read_wanted
 from orchestrator.schema.event import ErrorRaised
+from orchestrator.sessions.stats import stats_of
+from orchestrator.sessions.view import SessionView
 
 SCHEMA = {"type": "object", "properties": {"done": {"type": "boolean"}}, "required": ["done"]}
 
@@ -56,6 +58,7 @@ def test_run_answers_with_the_object(options, paths, front, schema):
     rows = [json.loads(line) for line in session.read_text().splitlines()]
     texts = [row["body"]["content"][0]["text"] for row in rows if row["type"] == "message"]
     assert texts[-1] == '{"done": true}'
+    assert stats_of(SessionView.open(session).tree.entries).total.unpriced == 0
     purposes = [row["body"].get("purpose") for row in rows if row["type"] == "custom"]
     assert purposes.count("structured") == 2
 
