@@ -77,7 +77,7 @@ def records_of(path: Path) -> Iterator[dict[str, Any]]:
 def _record(line: bytes) -> dict[str, Any]:
     try:
         data = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {"type": "unreadable", "body": line.decode("utf-8", "replace")}
     return data if isinstance(data, dict) else {"type": "unreadable", "body": data}
 

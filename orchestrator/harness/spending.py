@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from orchestrator.egress.endpoint.budget import RunLimits
 from orchestrator.errors import AuditError
@@ -13,6 +14,7 @@ from orchestrator.harness.box_models.summary import box_calls
 from orchestrator.harness.day_count import DayCount
 from orchestrator.loop.agent_loop import AgentLoop
 from orchestrator.loop.limits import Limits, Spent, reached
+from orchestrator.named_file import opened_regular, real_path
 from orchestrator.sessions.copying import own_entries
 from orchestrator.sessions.entry import Entry
 from orchestrator.sessions.stats import Stats, count_call, stats_of
@@ -31,15 +33,22 @@ def session_stats(entries: Sequence[Entry], chain: Path) -> Stats:
     own = own_entries(entries)
     stats = stats_of(own, above=entries[: len(entries) - len(own)])
     try:
-        with chain.open("rb") as file:
+        with opened_regular(real_path(chain)) as file:
             lines = [line for line in file if _BOX_CALLS in line and line.endswith(b"\n")]
-        for body in box_calls([json.loads(line) for line in lines]):
+        for body in box_calls(map(_record, lines)):
             count_call(stats, body)
     except FileNotFoundError:
         return stats
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise AuditError(f"{chain}: what the box used cannot be read: {error}") from error
     return stats
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    record = json.loads(line)
+    if not isinstance(record, dict):
+        raise ValueError("expected a record, got something else")  # noqa: TRY004 - one error for a bad line
+    return record
 
 
 def cost_before_usd(store: SessionStore, chain: Path) -> float:

@@ -14,10 +14,11 @@ def folder(tmp_path, monkeypatch):
 
 def test_records_are_read_as_they_stand_there(folder):
     chain = folder / "0123456789ab.jsonl"
-    chain.write_bytes(b'{"type":"a"}\nbroken \xff\n[1]\n')
+    deep = b"[" * 3000 + b"]" * 3000
+    chain.write_bytes(b'{"type":"a"}\nbroken \xff\n[1]\n' + deep + b"\n")
 
     found = list(records_of(chain))
-    assert [record["type"] for record in found] == ["a", "unreadable", "unreadable"]
+    assert [record["type"] for record in found] == ["a", *["unreadable"] * 3]
 
 
 def test_chain_is_named_by_file_id_or_beginning(folder):

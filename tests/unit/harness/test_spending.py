@@ -1,6 +1,7 @@
 """What a session may spend: what it spent before it was opened counts."""
 
 import json
+import os
 
 import pytest
 
@@ -61,6 +62,29 @@ def test_chain_that_cannot_be_read_is_not_taken_for_none(tmp_path):
         cost_before_usd(store, path)
     path.unlink()
     assert cost_before_usd(store, path) == 0.0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b'["model_call_in_box"]\n', b"[" * 3000 + b'"model_call_in_box"' + b"]" * 3000 + b"\n"],
+    ids=["no record", "nested deep"],
+)
+def test_chain_with_what_is_no_record_is_told_as_one_that_cannot_be_read(tmp_path, line):
+    """And ends nothing as a bug of ours."""
+    path = tmp_path / "chain.jsonl"
+    path.write_bytes(line)
+
+    with pytest.raises(AuditError, match="what the box used cannot be read"):
+        session_stats([], path)
+
+
+def test_pipe_in_the_place_of_a_chain_is_not_waited_for(tmp_path):
+    """Nobody would ever write to it."""
+    path = tmp_path / "chain.jsonl"
+    os.mkfifo(path)
+
+    with pytest.raises(AuditError, match="got a named pipe"):
+        session_stats([], path)
 
 
 def test_copy_begins_anew(tmp_path):
