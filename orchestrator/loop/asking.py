@@ -15,7 +15,7 @@ from orchestrator.dispatch.output import OutputFilter
 from orchestrator.dispatch.records import AuditSink
 from orchestrator.loop.seams import Transcript
 from orchestrator.loop.turn import KnownCalls, tidy
-from orchestrator.model.client import Delta, ModelClient, Prompt
+from orchestrator.model.client import Delta, ModelClient, ModelInfo, Prompt
 from orchestrator.model.prices import cost_of, saved_of
 from orchestrator.model.reckoning import credible
 from orchestrator.redaction.stream import RedactingStream
@@ -55,17 +55,14 @@ class Asking:
         """Return the answer once it is counted and stored, with ``facts`` beside it.
 
         Where it is broken off, what was said up to then is stored as an answer that was aborted;
-        what it used is reckoned, as the provider did not come to say it.
+        what it used is reckoned, thoughts too, as the provider did not come to say it.
         """
         heard = _Heard(self._output, self._observe)
         try:
             reply = await self._model.complete(prompt, on_delta=heard.feed)
         except anyio.get_cancelled_exc_class():
-            text = "".join(heard.pieces)
-            if text.strip():
-                said = AssistantMessage((Text(text),), "aborted", model=self._model.info.id)
-                used = credible(prompt, said, self._model.info)
-                self._store(replace(said, usage=used), prompt, facts)
+            if heard.begun:
+                self._store(heard.aborted(prompt, self._model.info), prompt, facts)
             raise
         heard.flush()
         word = self._output.scrub(reply.stop_word)
@@ -108,14 +105,26 @@ class _Heard:
     output: OutputFilter
     observe: Observer
     pieces: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
     streams: dict[str, RedactingStream] = field(default_factory=dict)
+
+    @property
+    def begun(self) -> bool:
+        """Say whether anything came, so that the prompt is billed."""
+        return bool(self.pieces or self.thoughts)
+
+    def aborted(self, prompt: Prompt, info: ModelInfo) -> AssistantMessage:
+        """Return what was said up to now as an answer; thoughts are half of one, and only count."""
+        text = "".join(self.pieces)
+        said = tuple(Text(t) for t in (text, "".join(self.thoughts)) if t.strip())
+        used = credible(prompt, AssistantMessage(said, "aborted", model=info.id), info)
+        return AssistantMessage(said[:1] if text.strip() else (), "aborted", used, info.id)
 
     def feed(self, delta: Delta) -> None:
         if delta.kind == "void":
-            self.pieces, self.streams = [], {}
+            self.pieces, self.thoughts, self.streams = [], [], {}
             return
-        if delta.kind == "text":
-            self.pieces.append(delta.text)
+        (self.pieces if delta.kind == "text" else self.thoughts).append(delta.text)
         kind = delta.kind
         if kind not in self.streams:
             self.streams[kind] = self.output.stream(
