@@ -51,7 +51,7 @@ async def _chunks(stream: Any, model: str) -> AsyncIterator[Any]:
     while True:
         try:
             chunk = await anext(chunks, None)
-        except (AttributeError, KeyError, TypeError) as error:
+        except (AttributeError, KeyError, RecursionError, TypeError) as error:
             why = f"an event of the answer cannot be read: {type(error).__name__}"
             raise unreadable(model, why) from None
         if chunk is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import anyio
@@ -10,6 +11,8 @@ import anyio
 from orchestrator.model.client import Delta, OnDelta
 from orchestrator.model.errors import NOTHING, unreadable
 from orchestrator.model.event_shape import shaped
+
+DEEP = "an event of the answer is nested too deep"
 
 
 class Fold(Protocol):
@@ -30,14 +33,15 @@ async def pour(
 ) -> None:
     """Feed every event of the stream, and close it whatever happens.
 
-    Raises ModelError where there was none at all, and where nothing to read came for ``stalled_s``.
+    Raises ModelError where there was none at all, where one is nested too deep, and where nothing to
+    read came for ``stalled_s``.
     """
     begun = False
-    with anyio.move_on_after(stalled_s) as patience:
+    with _readable(model), anyio.move_on_after(stalled_s) as patience:
         async with stream:
             async for event in stream:
                 begun = True
-                for delta in fold.feed(_plain(event)):
+                for delta in fold.feed(_plain(event, model)):
                     if delta.text:
                         patience.deadline = anyio.current_time() + stalled_s
                         on_delta(delta)
@@ -47,7 +51,20 @@ async def pour(
         raise unreadable(model, NOTHING)
 
 
-def _plain(event: Any) -> dict[str, Any]:
+@contextmanager
+def _readable(model: str) -> Iterator[None]:
+    """Raise ModelError for an event that is nested deeper than it can be looked through."""
+    try:
+        yield
+    except RecursionError:
+        raise unreadable(model, DEEP) from None
+
+
+def _plain(event: Any, model: str) -> dict[str, Any]:
     """Return an event of an SDK as data; a word or a number on its own tells nothing."""
-    told = event.to_dict(mode="json", warnings=False) if hasattr(event, "to_dict") else event
-    return shaped(told) if isinstance(told, Mapping) else {}
+    try:
+        told = event.to_dict(mode="json", warnings=False) if hasattr(event, "to_dict") else event
+        return shaped(told) if isinstance(told, Mapping) else {}
+    except ValueError:
+        # An SDK's words for what is nested deeper than it writes.
+        raise unreadable(model, DEEP) from None

@@ -5,11 +5,21 @@ from typing import Any, Self
 import anyio
 import pytest
 
+from orchestrator.config.providers import ApiKind
 from orchestrator.errors import ModelError
 from orchestrator.model.client import Delta
 from orchestrator.model.streaming import pour
+from tests.support.model_contract import adapter, ask, asking
+from tests.support.model_server import Reply, serving
 
 POUR = partial(pour, model="a/b")
+
+DEEP_EVENTS = {
+    "anthropic": '{"type": "message_start", "message": %s}',
+    "openai-chat": '{"choices": [{"index": 0, "delta": %s}]}',
+    "openai-responses": '{"type": "response.created", "response": %s}',
+    "gemini": '{"candidates": [{"content": {"parts": [{"functionCall": {"args": %s}}]}}]}',
+}
 
 
 class Event:
@@ -103,3 +113,19 @@ def test_an_answer_that_goes_on_is_waited_for_however_long() -> None:
     seen: list[Delta] = []
     anyio.run(partial(POUR, stalled_s=0.4), Slow(*"abcd"), Echo(), seen.append)
     assert [delta.text for delta in seen] == [*"abcd"]
+
+
+@pytest.mark.parametrize("levels", [300, 900, 5000])
+@pytest.mark.parametrize("api", ["anthropic", "openai-chat", "openai-responses", "gemini"])
+def test_event_nested_deep_ends_nothing_but_the_request(api: ApiKind, levels: int) -> None:
+    """JSON may nest deeper than parsers, SDKs or a look through it can go."""
+    deep = '{"delta":' * levels + "1" + "}" * levels
+    event = DEEP_EVENTS[api] % deep
+    reply = Reply(200, {"content-type": "text/event-stream"}, f"data: {event}\n\n".encode())
+
+    async def scene(address: str) -> None:
+        async with adapter(api, address) as client:
+            await ask(client, asking("hello"))
+
+    with serving(reply) as server, pytest.raises(ModelError):
+        anyio.run(scene, server.address)
