@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 PASTE_BEGIN, PASTE_END = "\x1b[200~", "\x1b[201~"
+_MARKS = frozenset({PASTE_BEGIN, PASTE_END})
+_LENGTH, _LAST = len(PASTE_END), PASTE_END[-1]
 MARK_PASTES, MARK_NO_PASTES = "\x1b[?2004h", "\x1b[?2004l"
 """Tell a terminal to mark pastes; one that cannot passes over it."""
 
 
 def without_marks(text: str) -> str:
     """Return a pasted text without the marks in it, nor those that taking them out would make."""
-    while PASTE_BEGIN in text or PASTE_END in text:
-        text = text.replace(PASTE_BEGIN, "").replace(PASTE_END, "")
-    return text
+    if PASTE_BEGIN not in text and PASTE_END not in text:
+        return text
+    kept: list[str] = []
+    for character in text:
+        # A mark that is whole is taken off the end; what then meets there may be one too.
+        kept.append(character)
+        if character == _LAST and "".join(kept[-_LENGTH:]) in _MARKS:
+            del kept[-_LENGTH:]
+    return "".join(kept)
 
 
 def is_pasted(keys: str) -> bool:
