@@ -28,6 +28,8 @@ from orchestrator.model.sdk_failure import struck, told_status, words_of
 
 SHOWN = 200
 """Characters of a page, or of a text that is no event, that are repeated."""
+MOST_OF_PAGE = 16_384
+"""Characters in which a page's title is looked for: a longer search grows with the square."""
 _EVENTS = re.compile(rb"(\xef\xbb\xbf)?\s*(data|event|id|retry)?:")
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
 _TAGS = re.compile(r"<(script|style)\b.*?</\1|<[^>]*>", re.IGNORECASE | re.DOTALL)
@@ -94,6 +96,7 @@ def _wrong(target: Target, why: str) -> ModelError:
 
 
 def _title(page: str) -> str:
+    page = page[:MOST_OF_PAGE]
     found = _TITLE.search(page)
     text = " ".join(html.unescape(_TAGS.sub(" ", found[1] if found else page)).split())
     return text[:SHOWN] or "without words"

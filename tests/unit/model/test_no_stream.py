@@ -122,3 +122,13 @@ def test_text_and_key_are_told_without_the_key() -> None:
     error = judged(f"no route for {KEY.reveal()}".encode(), "application/json", target, key=KEY)
 
     assert "a text (no route for [key])" in error.message
+
+
+@pytest.mark.parametrize("piece", ["<script ", "<title>", "<style>x"])
+def test_page_of_nothing_but_beginnings_is_told_soon(piece: str) -> None:
+    """What is looked for in it never ends, from each of a million places."""
+    error = judged(
+        (piece * 400_000).encode(), "text/html", target_of("openai-chat", "http://x"), key=None
+    )
+
+    assert "a web page" in error.message
