@@ -119,7 +119,7 @@ async def open_session(
         )
         render = prompts.library.render
         context = session_context(ground, models, meter, render=render, settings=settings.context)
-        dispatcher = _dispatcher(ground, tools, room=lambda: context.room(skills.speech()))
+        dispatcher = _dispatcher(ground, tools, room=lambda: context.room(skills.speech_at_work()))
         around = _around(ground, meter, context, spending=spending, skills=skills)
         await _run_first(ground, dispatcher, tools, note=front.note)
         await begin_skill(skills, brought.options, resumed=ground.record.resumed)

@@ -89,6 +89,10 @@ class SkillDesk:
         """Return what the next request carries; put together anew where model or skill changed."""
         # Between two turns: no call stands without its result, and no answer without its price.
         self.models.turn()
+        return self.speech_at_work()
+
+    def speech_at_work(self) -> Speech:
+        """Return the same amid a turn: what waits for its end goes on waiting."""
         now = (self.name, self.models.info.id, self.models.thinking)
         if self._speech is None or self._spoken != now:
             spoken = self.speak(self.active, tuple(self.tools.values()))

@@ -9,7 +9,14 @@ import pytest
 from orchestrator.config.settings import Settings
 from orchestrator.errors import ContextError, UsageError
 from orchestrator.harness.conversation import Conversation, open_conversation
-from orchestrator.schema.event import ErrorRaised, SessionEnd, SessionStart, ToolEnd, ToolStart
+from orchestrator.schema.event import (
+    ErrorRaised,
+    MessageEnd,
+    SessionEnd,
+    SessionStart,
+    ToolEnd,
+    ToolStart,
+)
 from orchestrator.schema.head_event import CompactionEnd, CompactionStart, SkillChange
 from orchestrator.schema.message import UserMessage
 
@@ -295,6 +302,27 @@ def test_compaction_is_not_begun_while_a_tool_runs(options, paths, front):
 
     assert said == ["the model is at work"]
     assert "compaction" not in kinds
+
+
+def test_change_between_an_answer_and_its_calls_waits_for_their_results(options, paths, front):
+    """The room for the results is reckoned meanwhile, and ends no turn."""
+    said = []
+
+    async def about(conversation):
+        models = conversation.session.models
+
+        def watch(event):
+            if isinstance(event, MessageEnd) and models.thinking != "high":
+                models.think("high", at_work=True)
+
+        front.watch = watch
+        await conversation.say("begin")
+        said.extend(conversation.session.record.store.tree.path())
+
+    talk(options(bash("true"), {"text": "done"}, prompt=None), paths, front, about=about)
+
+    kinds = [e.body.get("role", e.type) for e in said if e.type in {"message", "model_change"}]
+    assert kinds == ["model_change", "user", "assistant", "tool", "model_change", "assistant"]
 
 
 def test_model_that_is_switched_at_work_answers_from_the_next_request_on(
