@@ -14,6 +14,9 @@ from orchestrator.schema.ids import EntryId, SessionId
 FORMAT_VERSION = 2
 """2: edits, labels and compactions count, which a reader of version 1 would pass over in silence."""
 
+_SESSION_ID = re.compile(r"[0-9a-f]{8,16}")
+"""Folders are called by it: what a file says of itself must lead to no other place."""
+
 EntryType = Literal[
     "message",
     "model_change",
@@ -93,7 +96,7 @@ def parse_header(data: Any) -> SessionHeader | None:
     version = data.get("version")
     if not all(isinstance(text, str) for text in (*texts.values(), *facts.values())):
         return None
-    if not texts["id"] or type(version) is not int:
+    if not _SESSION_ID.fullmatch(texts["id"]) or type(version) is not int:
         return None
     return SessionHeader(
         SessionId(texts["id"]), texts["cwd"], texts["created"], **facts, version=version

@@ -13,7 +13,7 @@ from orchestrator.errors import SessionBusy, SessionError
 from orchestrator.harness.retention import Removal, check_removable, due, remove_session
 from orchestrator.schema.ids import SessionId
 from orchestrator.sessions.entry import SessionHeader
-from orchestrator.sessions.finding import SessionFile, find_session
+from orchestrator.sessions.finding import SessionFile, find_session, list_sessions
 from orchestrator.sessions.store import SessionStore
 
 HEADER = SessionHeader(SessionId("0123456789ab"), "/project", "2026-01-02T03:04:05Z")
@@ -110,3 +110,19 @@ def test_what_cannot_be_removed_is_whole_and_told(item: SessionFile, paths: Path
         check_removable(item, paths, Removal())
     assert made.exists()
     assert paths.recordings(HEADER.id).exists()
+
+
+@pytest.mark.parametrize("named", ["../../kept", "{kept}"])
+def test_file_that_names_a_place_as_its_session_removes_nothing_there(
+    item: SessionFile, paths: Paths, tmp_path: Path, named: str
+) -> None:
+    """A file that somebody gave away may say anything; what is removed is found by its id."""
+    kept = tmp_path / "kept"
+    (kept / "inner").mkdir(parents=True)
+    place = named.format(kept=kept)
+    item.path.write_text(item.path.read_text().replace(f'"{HEADER.id}"', f'"{place}"', 1))
+
+    for found in list_sessions(item.path.parent):
+        remove_session(found, paths, Removal())
+
+    assert (kept / "inner").exists()

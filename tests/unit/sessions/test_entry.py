@@ -43,6 +43,11 @@ def test_entry_reads_back(entry_type: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
+        {"id": "../../elsewhere"},
+        {"id": "/home/me/project"},
+        {"id": ".."},
+        {"id": "0123456789ab/"},
+        {"id": "0123456789ab\n"},
         {"type": "custom"},
         {"id": ""},
         {"id": 7},
