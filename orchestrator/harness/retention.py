@@ -90,6 +90,13 @@ def check_removable(item: SessionFile, paths: Paths, removal: Removal) -> None:
 def _removable(item: SessionFile, paths: Paths, removal: Removal) -> Iterator[None]:
     """Keep the session from being opened meanwhile; raise where it is not to be removed."""
     session = item.header.id
+    if not item.path.name.endswith(f"_{session}.jsonl"):
+        # Held is this file alone: the session of that id may be open, and box and chain are its.
+        raise SessionError(
+            f"{item.path}: expected a name that ends with _{session}.jsonl: it may be a copy, and "
+            "what lies beside a session is the original's",
+            hint=f"rm {item.path} removes this file alone",
+        )
     with held_at_rest(item.path) as resting:
         if not resting:
             raise SessionBusy(

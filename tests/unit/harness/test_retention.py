@@ -126,3 +126,21 @@ def test_file_that_names_a_place_as_its_session_removes_nothing_there(
         remove_session(found, paths, Removal())
 
     assert (kept / "inner").exists()
+
+
+def test_copy_of_a_file_takes_nothing_of_its_original_along(
+    item: SessionFile, paths: Paths
+) -> None:
+    """The original may even be open: only the copy's own file would be held."""
+    copy = item.path.with_name("backup.jsonl")
+    copy.write_bytes(item.path.read_bytes())
+    found = {each.path: each for each in list_sessions(item.path.parent)}
+
+    with SessionStore.open(item.path):
+        with pytest.raises(SessionError, match="it may be a copy"):
+            remove_session(found[copy], paths, Removal(changes=True, audit=True))
+        with pytest.raises(SessionError, match="it may be a copy"):
+            check_removable(found[copy], paths, Removal())
+
+    assert paths.recordings(HEADER.id).exists()
+    assert paths.audit_log(HEADER.id).exists()
