@@ -12,14 +12,23 @@ from orchestrator.model.errors import NOTHING, unreadable
 from orchestrator.model.gemini_failure import GeminiTranslator
 from orchestrator.model.gemini_request import request_body
 from orchestrator.model.gemini_stream import GeminiFold
+from orchestrator.model.streaming import STALLED_S, patient
 from orchestrator.schema.message import AssistantMessage
 
 
 class GeminiMessages:
     """A model behind ``POST /v1beta/models/NAME:streamGenerateContent``."""
 
-    def __init__(self, client: Any, target: Target, failures: GeminiTranslator) -> None:
+    def __init__(
+        self,
+        client: Any,
+        target: Target,
+        failures: GeminiTranslator,
+        *,
+        stalled_s: float = STALLED_S,
+    ) -> None:
         """Use the asynchronous part of an open ``google.genai.Client``."""
+        self._stalled_s = stalled_s
         self._client = client
         self._target = target
         self._failures = failures
@@ -33,12 +42,13 @@ class GeminiMessages:
         """Return the whole message after streaming it; never a half one."""
         body = request_body(prompt, self._target)
         fold, begun = GeminiFold(self.info), False
-        with self._failures.translating():
+        with self._failures.translating(), patient(self.info.id, self._stalled_s) as heard:
             stream = await self._client.models.generate_content_stream(**body)
             async with aclosing(stream):
                 async for chunk in _chunks(stream, self.info.id):
                     begun = True
                     for delta in fold.feed(chunk.model_dump(exclude_none=True)):
+                        heard()
                         on_delta(delta)
         if not begun:
             raise unreadable(self.info.id, NOTHING)

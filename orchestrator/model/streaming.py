@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -37,18 +37,29 @@ async def pour(
     read came for ``stalled_s``.
     """
     begun = False
-    with _readable(model), anyio.move_on_after(stalled_s) as patience:
+    with _readable(model), patient(model, stalled_s) as heard:
         async with stream:
             async for event in stream:
                 begun = True
                 for delta in fold.feed(_plain(event, model)):
                     if delta.text:
-                        patience.deadline = anyio.current_time() + stalled_s
+                        heard()
                         on_delta(delta)
-    if patience.cancelled_caught:
-        raise unreadable(model, f"nothing but signs of life came for {stalled_s:g} s")
     if not begun:
         raise unreadable(model, NOTHING)
+
+
+@contextmanager
+def patient(model: str, stalled_s: float = STALLED_S) -> Iterator[Callable[[], None]]:
+    """Give what is called for each thing to read; ModelError where none came for so long."""
+    with anyio.move_on_after(stalled_s) as scope:
+
+        def heard() -> None:
+            scope.deadline = anyio.current_time() + stalled_s
+
+        yield heard
+    if scope.cancelled_caught:
+        raise unreadable(model, f"nothing but signs of life came for {stalled_s:g} s")
 
 
 @contextmanager

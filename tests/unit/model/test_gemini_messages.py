@@ -1,10 +1,16 @@
 """The adapter over HTTP, what it sends and what it makes of the answer."""
 
 import base64
+from types import SimpleNamespace
 
 import anyio
+import pytest
+from google.genai import errors
 
+from orchestrator.errors import ModelError
 from orchestrator.model.client import ModelInfo, Prompt
+from orchestrator.model.gemini_failure import GeminiTranslator
+from orchestrator.model.gemini_messages import GeminiMessages
 from orchestrator.model.sdk import open_adapter
 from orchestrator.schema.message import ToolMessage, ToolResult
 from tests.support.model_contract import BASH, KEY, adapter, ask, asking, target_of
@@ -84,3 +90,35 @@ def test_sdk_says_nothing_on_the_terminal(monkeypatch, capfd):
         anyio.run(scene, server.address)
     assert server.asked[0].headers["x-goog-api-key"] == KEY.reveal()
     assert capfd.readouterr() == ("", "")
+
+
+def test_signs_of_life_alone_are_no_answer_for_ever():
+    """As with the other APIs; the stream is closed."""
+    closed = []
+
+    class Chunk:
+        def model_dump(self, **_):
+            return {}
+
+    async def endless(**_):
+        async def chunks():
+            try:
+                while True:
+                    await anyio.sleep(0.01)
+                    yield Chunk()
+            finally:
+                closed.append(True)
+
+        return chunks()
+
+    client = SimpleNamespace(models=SimpleNamespace(generate_content_stream=endless))
+    target = target_of("gemini", "http://x", info=INFO)
+    failures = GeminiTranslator(errors, target.info.id, None)
+
+    async def scene():
+        model = GeminiMessages(client, target, failures, stalled_s=0.1)
+        await model.complete(Prompt("", asking("hello")), on_delta=lambda _: None)
+
+    with pytest.raises(ModelError, match=r"signs of life came for 0\.1 s"):
+        anyio.run(scene)
+    assert closed
