@@ -16,6 +16,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from orchestrator.errors import PolicyError
+from orchestrator.named_file import opened_regular
 from orchestrator.policy.signature import SUFFIX, PolicySignature, SignedLayer
 
 _FILE = "policy-serials.json"
@@ -78,7 +79,8 @@ def remember_serial(signed: PolicySignature, *, state: Path) -> None:
 
 def _load(path: Path) -> _Memory:
     try:
-        return _Memory.model_validate_json(path.read_bytes())
+        with opened_regular(path) as file:
+            return _Memory.model_validate_json(file.read())
     except FileNotFoundError:
         return _Memory()
     except OSError as err:

@@ -106,7 +106,9 @@ class DayLedger:
 
     def _write(self, used: DayUse) -> None:
         beside = self._path.with_name(f"{self._path.name}.new")
-        fd = os.open(beside, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        # Whatever a process that died has left there goes first: a pipe would be waited for.
+        beside.unlink(missing_ok=True)
+        fd = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
         with os.fdopen(fd, "wb") as file:
             file.write(json.dumps(used.model_dump()).encode())
         beside.replace(self._path)

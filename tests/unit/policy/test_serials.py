@@ -1,5 +1,7 @@
 """What was seen of signed policies."""
 
+import os
+
 import pytest
 
 from orchestrator.errors import PolicyError
@@ -66,3 +68,11 @@ def test_memory_is_the_users_own(tmp_path):
     assert state.stat().st_mode & 0o777 == 0o700
     assert (state / "policy-serials.json").stat().st_mode & 0o777 == 0o600
     assert not list(state.glob("*.new"))
+
+
+def test_pipe_in_the_place_of_the_serials_is_not_waited_for(tmp_path):
+    """Nor taken for no memory."""
+    os.mkfifo(tmp_path / "policy-serials.json")
+
+    with pytest.raises(PolicyError, match="got a named pipe"):
+        check_serial(signed(9), file="o", state=tmp_path)

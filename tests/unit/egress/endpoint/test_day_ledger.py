@@ -1,6 +1,7 @@
 """The count of a day, over sessions and processes."""
 
 import multiprocessing
+import os
 
 import pytest
 
@@ -85,3 +86,12 @@ def test_file_is_its_owners_alone(ledger, tmp_path):
 
     assert (tmp_path / "state" / "use").stat().st_mode & 0o077 == 0
     assert today().count("-") == 2
+
+
+def test_what_a_dead_process_has_left_beside_it_is_in_nobodys_way(tmp_path):
+    """Whatever it is: a pipe would be waited for."""
+    os.mkfifo(tmp_path / "use.new")
+    found = DayLedger(tmp_path / "use")
+
+    found.take(60, 0.5, DayLimits())
+    assert found.used().tokens == 60
