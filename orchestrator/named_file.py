@@ -23,6 +23,8 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Numbers of errors of writing that end once space is free."""
 _NULL = os.makedev(1, 3)
 """``/dev/null``, in whose place a link often stands for an empty file."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import importlib
 import os
@@ -16,6 +15,7 @@ from typer.core import TyperGroup
 
 from orchestrator import __version__
 from orchestrator.errors import GloveboxError
+from orchestrator.named_file import NO_ROOM
 from orchestrator.schema.terminal_text import escape_terminal
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -111,7 +111,6 @@ def exiting(function: Callable[..., int | None]) -> Callable[..., None]:
     return wrapped
 
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _ROOM = "free space, and do it again"
 
 app = typer.Typer(
@@ -174,7 +173,7 @@ def report_bug(error: Exception) -> int:
         inner = inner.exceptions[0]
     if isinstance(inner, GloveboxError):
         return report(inner)
-    if isinstance(inner, OSError) and inner.errno in _FULL:
+    if isinstance(inner, OSError) and inner.errno in NO_ROOM:
         where = f"{inner.filename}: " if inner.filename else ""
         return report(GloveboxError(f"{where}cannot be written: {inner.strerror}", hint=_ROOM))
     sys.stderr.write(f"glovebox: internal error: {type(inner).__name__}\n")

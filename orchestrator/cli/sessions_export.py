@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from orchestrator.cli.sessions_chosen import OptionalSession, show, tell, user_paths, view_of
 from orchestrator.errors import SessionError, UsageError
 from orchestrator.harness.giving_away import redaction
+from orchestrator.named_file import NO_ROOM
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.sessions.export_html import html_page
 from orchestrator.sessions.export_markdown import markdown
@@ -22,7 +22,6 @@ Format = Literal["html", "md", "jsonl"]
 
 EXPORT_WARNING = "secrets were replaced as far as they look like some: read it before you share it"
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _ENDINGS: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".jsonl": "jsonl"}
 
 
@@ -99,7 +98,7 @@ def write_export(path: Path, data: bytes) -> None:
     except (OSError, ValueError) as error:
         # A ValueError is a name that no file can have.
         why = error.strerror if isinstance(error, OSError) else str(error)
-        is_full = isinstance(error, OSError) and error.errno in _FULL
+        is_full = isinstance(error, OSError) and error.errno in NO_ROOM
         raise SessionError(
             f"{path}: the export cannot be written: {why}",
             hint="free space, or name a file on another disk"
