@@ -26,8 +26,9 @@ LOG = "log.txt"
 MODEL = {"name": "small", "context_window": 6_000, "max_output": 500}
 SMALL, FULL = {"input": 1_000, "output": 10}, {"input": 5_000, "output": 10}
 """What a turn reports: after a full one the conversation is compacted."""
-FILLER = "word " * 320
-"""About 400 tokens an answer: results and notes are small beside it, so cuts fall where they fall."""
+FILLER = "word " * 445
+"""About 520 tokens a turn, so that what is kept, some 1,300, lies well between two turns and three:
+an interrupted result and the note that tells of it, some 70, move no cut."""
 BRANCH_AT = 8
 FIRST, SECOND = range(20), range(BRANCH_AT, BRANCH_AT + 20)
 FULL_TURNS = {12, 18, 22}

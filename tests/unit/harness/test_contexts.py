@@ -50,7 +50,7 @@ def test_branch_that_is_left_is_summarised_by_it_too(parts):
     answer(ground.record.store, "tried")
 
     async def work():
-        return await branch_summary(ground, models, meter, render=render, target=here)
+        return await branch_summary(ground, models, meter, render=render, target=here, focus="")
 
     made = anyio.run(work)
     assert made.body["summary"] == "short"
