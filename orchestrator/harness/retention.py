@@ -60,8 +60,6 @@ def remove_session(item: SessionFile, paths: Paths, removal: Removal) -> int:
     session = item.header.id
     try:
         with _removable(item, paths, removal):
-            if not os.access(item.path.parent, os.W_OK | os.X_OK):
-                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             _drop_files(session, paths)
             _close_chain(session, paths, removal)
             return _remove_own(item.path, paths.recordings(session))
@@ -97,7 +95,16 @@ def _removable(item: SessionFile, paths: Paths, removal: Removal) -> Iterator[No
             "what lies beside a session is the original's",
             hint=f"rm {item.path} removes this file alone",
         )
+    twins = [path for path in paths.sessions.glob(f"*/*_{session}.jsonl") if path != item.path]
+    if twins:
+        raise SessionError(
+            f"session {session}: two files have this id, {item.path} and {twins[0]}: what lies beside "
+            "a session is that of one of them",
+            hint="move the copy away from among the sessions",
+        )
     with held_at_rest(item.path) as resting:
+        if not os.access(item.path.parent, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if not resting:
             raise SessionBusy(
                 f"session {session}: a process has it open", hint=f"glovebox kill {session}"

@@ -144,3 +144,23 @@ def test_copy_of_a_file_takes_nothing_of_its_original_along(
 
     assert paths.recordings(HEADER.id).exists()
     assert paths.audit_log(HEADER.id).exists()
+
+
+def test_second_file_of_one_id_in_another_folder_takes_nothing_along(
+    item: SessionFile, paths: Paths
+) -> None:
+    """Its name is the original's own; which of the two the box is of, nobody can tell."""
+    copy = paths.sessions / "q" / item.path.name
+    copy.parent.mkdir()
+    copy.write_bytes(item.path.read_bytes())
+    twin = next(one for one in list_sessions(copy.parent) if one.path == copy)
+
+    for remove in (remove_session, check_removable):
+        with pytest.raises(SessionError, match="two files have this id"):
+            remove(twin, paths, Removal(changes=True, audit=True))
+    assert item.path.exists()
+    assert copy.exists()
+    assert paths.audit_log(HEADER.id).exists()
+
+    copy.unlink()
+    check_removable(item, paths, Removal())
