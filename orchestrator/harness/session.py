@@ -120,7 +120,7 @@ async def open_session(
         render = prompts.library.render
         context = session_context(ground, models, meter, render=render, settings=settings.context)
         dispatcher = _dispatcher(ground, tools, room=lambda: context.room(skills.speech_at_work()))
-        around = _around(ground, meter, context, spending=spending, skills=skills)
+        around = _around(ground, context, spending=spending, skills=skills)
         await _run_first(ground, dispatcher, tools, note=front.note)
         await begin_skill(skills, brought.options, resumed=ground.record.resumed)
         loop = _loop(ground, dispatcher, models, skills=skills, around=around)
@@ -280,12 +280,14 @@ def _purse(ground: Ground, worker: _Worker) -> tuple[Spending, Meter]:
     models.note = note
     _warn_of_cost(limits, models, ground.observe)
     spending = Spending(limits, ground.cost_before_usd, worker.day)
-    return spending, Meter(record.audit, record.store, shut=spending.is_used_up)
+    meter = Meter(record.audit, record.store, shut=spending.is_used_up)
+    spending.beside = lambda: together(ground.use.beside(), meter.beside())
+    ground.use.of_session = spending.used
+    return spending, meter
 
 
 def _around(
     ground: Ground,
-    meter: Meter,
     context: SessionContext,
     *,
     spending: Spending,
@@ -295,7 +297,7 @@ def _around(
         context,
         PersonQueue(ground.observe, ground.output.scrub),
         ground.governed.clock,
-        beside=lambda: together(ground.use.beside(), meter.beside()),
+        beside=spending.beside,
         skill_tokens=skills.max_tokens,
         today=spending.day.today,
         cost_before_usd=spending.cost_before_usd,

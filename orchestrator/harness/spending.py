@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from orchestrator.errors import AuditError
 from orchestrator.harness.box_models.summary import box_calls
 from orchestrator.harness.day_count import DayCount
 from orchestrator.loop.agent_loop import AgentLoop
-from orchestrator.loop.limits import Limits, Spent, reached
+from orchestrator.loop.limits import Limits, Spent, measured, reached
+from orchestrator.loop.progress import Beside, nothing_beside
 from orchestrator.named_file import opened_regular, real_path
 from orchestrator.sessions.copying import own_entries
 from orchestrator.sessions.entry import Entry
@@ -59,15 +60,22 @@ def cost_before_usd(store: SessionStore, chain: Path) -> float:
     return session_stats(store.tree.entries, chain).total.known_usd
 
 
-def left_for_box(limits: Limits, cost_before: float) -> RunLimits:
-    """Return what the box alone may take, from when the session was opened."""
-    tokens = [] if limits.tokens is None else [limits.tokens]
-    cost = [] if limits.cost_usd is None else [max(limits.cost_usd - cost_before, 0.0)]
-    if limits.asked_tokens is not None:
-        tokens.append(max(limits.asked_tokens - limits.asked_used_tokens, 0))
-    if limits.asked_cost_usd is not None:
-        cost.append(max(limits.asked_cost_usd - limits.asked_used_cost_usd, 0.0))
-    return RunLimits(min(tokens, default=None), min(cost, default=None), limits.cost_usd_per_day)
+def used_beside(beside: Beside, cost_before: float) -> Spent:
+    """Return what counts to a session's limits, but for the day, where no loop has asked anything."""
+    tokens, cost = beside.usage.total, beside.known_cost_usd
+    return Spent(
+        tokens=tokens, cost_usd=cost_before + cost, asked_tokens=tokens, asked_cost_usd=cost
+    )
+
+
+def left_for_box(limits: Limits, used: Spent) -> RunLimits:
+    """Return what the box may still take, of what the session has used so far."""
+    left: dict[str, list[float]] = {}
+    for row in measured(limits, used):
+        left.setdefault(row.kind, []).append(max(row.limit - row.used, 0))
+    tokens = min(left.get("tokens", ()), default=None)
+    cost = min(left.get("cost", ()), default=None)
+    return RunLimits(None if tokens is None else int(tokens), cost, limits.cost_usd_per_day)
 
 
 @dataclass(slots=True)
@@ -77,17 +85,22 @@ class Spending:
     limits: Limits
     cost_before_usd: float
     day: DayCount
+    beside: Callable[[], Beside] = nothing_beside
+    """What was used beside the loop."""
     loop: AgentLoop | None = field(default=None, init=False)
     """Set once there is one."""
+
+    def used(self) -> Spent:
+        """Return what counts to the limits, but for the day."""
+        if self.loop is None:
+            return used_beside(self.beside(), self.cost_before_usd)
+        return self.loop.progress.used()
 
     def is_used_up(self) -> bool:
         """Say whether nothing may be asked beside a run; a run itself looks at its limits."""
         if self.limits.forbids_any_call:
             return True
-        if self.loop is None:
-            spent = Spent(cost_usd=self.cost_before_usd, cost_today_usd=self.day.today())
-        elif self.loop.progress.is_running:
+        if self.loop is not None and self.loop.progress.is_running:
             return False
-        else:
-            spent = self.loop.progress.spent()
-        return reached(self.limits, replace(spent, steps=0, tokens=0, seconds=0.0)) is not None
+        spent = replace(self.used(), steps=0, tokens=0, seconds=0.0)
+        return reached(self.limits, replace(spent, cost_today_usd=self.day.today())) is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from orchestrator.loop.limits import Spent
 from orchestrator.schema.message import Usage
@@ -65,6 +65,10 @@ class Progress:
 
     def spent(self) -> Spent:
         """Return what counts to the limits."""
+        return replace(self.used(), cost_today_usd=self.today())
+
+    def used(self) -> Spent:
+        """Return what counts to the limits of the run, the session and the command, not the day's."""
         beside = self.beside()
         cost = self.known_cost_usd + beside.known_cost_usd
         tokens = self._tokens(beside)
@@ -73,7 +77,6 @@ class Progress:
             steps=self.turns - turns,
             tokens=tokens - earlier,
             cost_usd=self.cost_before_usd + cost,
-            cost_today_usd=self.today(),
             seconds=self.seconds() - seconds,
             asked_tokens=tokens,
             asked_cost_usd=cost,

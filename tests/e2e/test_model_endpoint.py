@@ -69,7 +69,7 @@ class Visit:
         anthropic = ProviderSettings(base_url=address, models=prices)
         self.settings = Settings(providers={"anthropic": anthropic})
 
-    async def run(self, *commands, limits=None, resume=None, **box):
+    async def run(self, *commands, limits=None, resume=None, turn=None, prices=None, **box):
         policy, script = self.root / "policy.yaml", self.root / "script.yaml"
         models = {"in_box": "allow", "box": {"allow": ["anthropic/*"], **box}}
         # The gate asks about `curl -d`, as about any upload; here it is the way out that is tried.
@@ -83,8 +83,9 @@ class Visit:
             "limits": limits or {},
         }
         policy.write_text(yaml.safe_dump(body))
-        turns = [*(bash(command) for command in commands), {"text": "done"}]
-        script.write_text(yaml.safe_dump({"version": 1, "turns": turns}))
+        turns = [*({**bash(command), **(turn or {})} for command in commands), {"text": "done"}]
+        own = {"model": {"name": "own", "prices": prices}} if prices else {}
+        script.write_text(yaml.safe_dump({"version": 1, "turns": turns, **own}))
         options = RunOptions(
             prompt="go",
             directory=self.project,
@@ -192,3 +193,27 @@ def test_what_the_box_spent_counts_to_the_day_and_to_the_session_that_is_resumed
     assert len(server.asked) == 1
     [limit] = visited.told.of(LimitReached)
     assert (limit.kind, limit.value, limit.over) == ("cost", 0.07, "session")
+
+
+@pytest.mark.parametrize(
+    ("turn", "limits", "rule"),
+    [
+        (1950, {"cost_usd": 2}, "limits.cost_usd"),
+        (1950, {"tokens": 2000}, "limits.tokens"),
+        (1000, {"cost_usd": 2, "tokens": 2000}, None),
+    ],
+)
+def test_box_may_take_what_the_conversation_left(visit, turn, limits, rule):
+    """A turn of 1,950 tokens at $1 a thousand leaves no room for a call of the box."""
+    with serving(Reply(body={"usage": {"input_tokens": 30, "output_tokens": 40}})) as server:
+        visited = visit(server.address)
+        used = {"usage": {"input": turn}}
+        spent = partial(visited.run, limits=limits, turn=used, prices={"input": 1000, "output": 0})
+        (answer,) = anyio.run(spent, GIVEN)
+
+    if rule is None:
+        assert answer.rstrip().endswith("200")
+        return
+    assert answer.rstrip().endswith("403")
+    assert rule in answer
+    assert server.asked == []

@@ -37,12 +37,17 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What the whole run may still take, of which the box alone may not take more; None: no limit."""
+    """What is left of the run now, what the box used taken off too; None: no limit."""
 
     tokens: int | None = None
     cost_usd: float | None = None
     cost_usd_per_day: float | None = None
-    """Of all this user's sessions and their boxes together, by the day in UTC."""
+    """Of all this user's sessions and their boxes together, by the day in UTC: the whole of it."""
+
+
+def no_run_limits() -> RunLimits:
+    """Return that no run limits the box."""
+    return RunLimits()
 
 
 @dataclass(slots=True)
@@ -75,10 +80,10 @@ class BoxBudget:
         *,
         day: DayLedger,
         monotonic: Callable[[], float],
-        run: RunLimits = RunLimits(),
+        run: Callable[[], RunLimits] = no_run_limits,
         whole: DayLedger | None = None,
     ) -> None:
-        """``terms`` gives the limits in force, ``monotonic`` seconds.
+        """``terms`` gives the limits in force, ``run`` what is left of the run, ``monotonic`` seconds.
 
         ``day`` counts what boxes take, ``whole`` what all sessions and their boxes spend.
         """
@@ -110,7 +115,7 @@ class BoxBudget:
 
     async def reserve(self, amount: Amount) -> Hold:
         """Hold what a call may take; RefusedCallError where it does not fit."""
-        terms = self._terms()
+        terms, run = self._terms(), self._run()
         if amount.alone and self._one_alone:
             raise RefusedCallError(
                 429,
@@ -119,15 +124,18 @@ class BoxBudget:
                 rule="models.box.remote",
                 retry_after_s=_SOON_S,
             )
-        self._check_tokens(amount.tokens, terms.tokens, "models.box.tokens")
-        self._check_tokens(amount.tokens, self._run.tokens, "limits.tokens")
-        if amount.cost_usd is not None:
-            self._check_cost(amount.cost_usd, terms.cost_usd, "models.box.cost_usd")
-            self._check_cost(amount.cost_usd, self._run.cost_usd, "limits.cost_usd")
+        own, dollars = self.spent, amount.cost_usd
+        self._check_tokens(amount.tokens, _left(terms.tokens, own.usage.total), "models.box.tokens")
+        self._check_tokens(amount.tokens, run.tokens, "limits.tokens")
+        if dollars is not None:
+            self._check_cost(
+                dollars, _left(terms.cost_usd, own.known_cost_usd), "models.box.cost_usd"
+            )
+            self._check_cost(dollars, run.cost_usd, "limits.cost_usd")
         self._hold(amount, 1)
         hold = Hold(amount)
         try:
-            for account in self._days(terms):
+            for account in self._days(terms, run):
                 await to_thread.run_sync(_take_of_day, account, hold)
         except BaseException:
             self._hold(amount, -1)
@@ -165,20 +173,18 @@ class BoxBudget:
             (self._held.cost_usd or 0.0) + sign * (amount.cost_usd or 0.0),
         )
 
-    def _check_tokens(self, wanted: int, limit: int | None, rule: str) -> None:
-        used, held = self.spent.usage.total, self._held.tokens
-        _check(_Account("tokens", ",.0f", limit, rule), wanted, used=used, held=held)
+    def _check_tokens(self, wanted: int, left: float | None, rule: str) -> None:
+        _check(_Account("tokens", ",.0f", left, rule), wanted, held=self._held.tokens)
 
-    def _check_cost(self, wanted: float, limit: float | None, rule: str) -> None:
-        used, held = self.spent.known_cost_usd, self._held.cost_usd or 0.0
-        _check(_Account("dollars", ".4f", limit, rule), wanted, used=used, held=held)
+    def _check_cost(self, wanted: float, left: float | None, rule: str) -> None:
+        _check(_Account("dollars", ".4f", left, rule), wanted, held=self._held.cost_usd or 0.0)
 
-    def _days(self, terms: BoxModels) -> Iterator[_Day]:
+    def _days(self, terms: BoxModels, run: RunLimits) -> Iterator[_Day]:
         if terms.limits_days:
             limits = DayLimits(terms.tokens_per_day, terms.cost_usd_per_day)
             yield _Day(self._day, limits, "models.box", "models.box.per_day")
         if self._whole is not None:
-            most = self._run.cost_usd_per_day
+            most = run.cost_usd_per_day
             yield _Day(self._whole, DayLimits(cost_usd=most), "limits", "limits.cost_usd_per_day")
 
 
@@ -214,16 +220,21 @@ def _take_of_day(account: _Day, hold: Hold) -> None:
 class _Account:
     unit: str
     form: str
-    limit: float | None
+    left: float | None
+    """None: no limit."""
     rule: str
 
 
-def _check(account: _Account, wanted: float, *, used: float, held: float) -> None:
+def _left(limit: float | None, used: float) -> float | None:
+    return None if limit is None else max(limit - used, 0.0)
+
+
+def _check(account: _Account, wanted: float, *, held: float) -> None:
     """Refuse what does not fit: for good, or until calls beside it have given back what they hold."""
-    limit, unit, form = account.limit, account.unit, account.form
-    if limit is None or used + held + wanted <= limit:
+    left, unit, form = account.left, account.unit, account.form
+    if left is None or held + wanted <= left:
         return
-    if held > 0 and used + wanted <= limit:
+    if held > 0 and wanted <= left:
         raise RefusedCallError(
             429,
             f"other calls hold what is left of the session's {unit}; try again soon",
@@ -232,7 +243,7 @@ def _check(account: _Account, wanted: float, *, used: float, held: float) -> Non
         )
     raise RefusedCallError(
         403,
-        f"the session's model budget has {max(limit - used, 0):{form}} {unit} left, and this call "
+        f"the session's model budget has {left:{form}} {unit} left, and this call "
         f"may take {wanted:{form}}. Ask for a shorter answer, or end here: the session's owner sets "
         f"{account.rule}",
         rule=account.rule,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from orchestrator.egress.endpoint.budget import Spent
+from orchestrator.loop.limits import Spent as Used
 from orchestrator.loop.progress import Beside
 
 
@@ -15,6 +16,8 @@ class BoxUse:
 
     spent: Callable[[], Spent] | None = None
     """Set with the endpoint; what it says stays true when that is closed."""
+    of_session: Callable[[], Used] | None = None
+    """What counts to the session's limits, but for the day; None where nobody else asks a model."""
 
     def beside(self) -> Beside:
         """Return it in the loop's words."""

@@ -14,7 +14,7 @@ from anyio import to_thread
 
 from orchestrator.config.paths import Paths
 from orchestrator.egress.endpoint import MODEL_PORT
-from orchestrator.egress.endpoint.budget import BoxBudget, RunLimits, Spent
+from orchestrator.egress.endpoint.budget import BoxBudget, RunLimits, Spent, no_run_limits
 from orchestrator.egress.endpoint.clients import open_clients
 from orchestrator.egress.endpoint.day_ledger import DayLedger
 from orchestrator.egress.endpoint.echo import Echoes
@@ -47,8 +47,8 @@ class BoxModelParts:
     """Hears every key that is read, to keep it out of texts."""
     observe: Observer
     paths: Paths
-    run: RunLimits = field(default_factory=RunLimits)
-    """What the whole run may still take."""
+    run: Callable[[], RunLimits] = no_run_limits
+    """What is left of the run; asked anew for each call."""
     whole: DayLedger | None = None
     """What all sessions and their boxes spend in a day."""
     context: ssl.SSLContext = field(default_factory=ssl.create_default_context)

@@ -10,9 +10,10 @@ from orchestrator.egress.endpoint.day_ledger import DayLedger, DayLimits
 from orchestrator.errors import AuditError
 from orchestrator.harness.day_count import DayCount
 from orchestrator.harness.spending import Spending, cost_before_usd, left_for_box, session_stats
-from orchestrator.loop.limits import Limits
+from orchestrator.loop.limits import Limits, Spent
+from orchestrator.loop.progress import Beside
 from orchestrator.schema.codec import encode_message
-from orchestrator.schema.message import AssistantMessage, Text, Usage
+from orchestrator.schema.message import AssistantMessage, Text, Usage, UserMessage
 from orchestrator.sessions.copying import FORK
 from tests.support.loops import ToldRunner, open_loop, says
 from tests.unit.loop.test_agent_loop import run
@@ -101,16 +102,52 @@ def test_copy_begins_anew(tmp_path):
     ("limits", "left"),
     [
         (Limits(tokens=None), RunLimits()),
-        (Limits(tokens=100, cost_usd=5.0), RunLimits(100, 3.0)),
-        (Limits(tokens=30, cost_usd=1.0), RunLimits(30, 0.0)),
-        (Limits(tokens=100, asked_tokens=10, asked_cost_usd=1.0), RunLimits(10, 1.0)),
-        (Limits(None, 9, asked_tokens=9, asked_used_tokens=5), RunLimits(4)),
+        (Limits(tokens=100, cost_usd=5.0), RunLimits(90, 3.0)),
+        (Limits(tokens=5, cost_usd=1.0), RunLimits(0, 0.0)),
+        (Limits(tokens=100, asked_tokens=70, asked_cost_usd=1.0), RunLimits(50, 0.5)),
+        (Limits(None, 99, asked_tokens=29, asked_used_tokens=5), RunLimits(4)),
         (Limits(None, None, asked_cost_usd=2.0, asked_used_cost_usd=3.0), RunLimits(None, 0.0)),
         (Limits(tokens=None, cost_usd_per_day=9.0), RunLimits(cost_usd_per_day=9.0)),
     ],
 )
 def test_box_may_take_what_is_left_of_the_session(limits, left):
-    assert left_for_box(limits, 2.0) == left
+    """Of the run, of the command that a flag limits, of the session: whichever is least."""
+    used = Spent(tokens=10, cost_usd=2.0, asked_tokens=20, asked_cost_usd=0.5)
+    assert left_for_box(limits, used) == left
+
+
+def test_loop_and_box_spend_of_one_amount_and_each_thing_said_has_its_tokens(tmp_path):
+    """Between two the box has what the last one left, so that no run comes to more than its limit."""
+    limits = Limits(tokens=100, cost_usd=3.0)
+    box = [Beside(Usage(5), 0.5, 0.5)]
+    day = DayCount(DayLedger(tmp_path / "day"), None, lambda _: None)
+    spending = Spending(limits, 1.0, day, beside=lambda: box[0])
+    found = [left_for_box(limits, spending.used())]
+
+    def answer(_):
+        found.append(left_for_box(limits, spending.used()))
+        return says("done", usage=Usage(input=30))
+
+    opened = open_loop(
+        tmp_path,
+        answer,
+        answer,
+        runner=ToldRunner(),
+        limits=limits,
+        beside=spending.beside,
+        prices={"input_price": 10_000.0},
+        cost_before_usd=1.0,
+    )
+    spending.loop = opened.loop
+    run(opened)
+    box[0] = Beside(Usage(25), 0.75, 0.75)
+    found.append(left_for_box(limits, spending.used()))
+    opened.loop._transcript.add(UserMessage((Text("go on"),)))
+    run(opened)
+    found.append(left_for_box(limits, spending.used()))
+
+    assert [left.tokens for left in found] == [95, 100, 50, 100, 70]
+    assert [left.cost_usd for left in found] == pytest.approx([1.5, 1.5, 0.95, 0.95, 0.65])
 
 
 @pytest.mark.parametrize(

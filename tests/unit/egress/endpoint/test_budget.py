@@ -20,7 +20,8 @@ class Clock:
 def budget(tmp_path, *, clock=None, run=None, **terms):
     rules = BoxModels(in_box="allow", allow=(("*",),), **terms)
     day = DayLedger(tmp_path / "use", day=lambda: "2026-11-30")
-    return BoxBudget(lambda: rules, day=day, monotonic=clock or Clock(), run=run or RunLimits())
+    left = run or RunLimits()
+    return BoxBudget(lambda: rules, day=day, monotonic=clock or Clock(), run=lambda: left)
 
 
 def test_rate_says_when_the_next_request_may_come(tmp_path):
@@ -76,6 +77,35 @@ def test_box_alone_cannot_pass_what_the_run_may_take(tmp_path, run, rule):
     assert anyio.run(scene).rule == rule
 
 
+@pytest.mark.parametrize(
+    ("less", "rule"),
+    [(RunLimits(tokens=50), "limits.tokens"), (RunLimits(cost_usd=0.5), "limits.cost_usd")],
+)
+def test_what_is_left_of_the_run_is_asked_anew_for_each_call(tmp_path, less, rule):
+    """The loop spends of the same meanwhile, and a run that begins has all of it again."""
+    left = [RunLimits(60, 0.6)]
+    rules = BoxModels(in_box="allow", allow=(("*",),))
+    day = DayLedger(tmp_path / "use")
+
+    async def scene():
+        account = BoxBudget(lambda: rules, day=day, monotonic=Clock(), run=lambda: left[0])
+        await account.settle(await account.reserve(Amount(60, 0.6)), Usage(60), 0.6)
+        left[0] = less
+        with pytest.raises(RefusedCallError) as caught:
+            await account.reserve(Amount(60, 0.6))
+        left[0] = RunLimits(60, 0.6)
+        hold = await account.reserve(Amount(40, 0.4))
+        with pytest.raises(RefusedCallError) as held:
+            await account.reserve(Amount(40, 0.4))
+        await account.settle(hold, Usage(40), 0.4)
+        return caught.value, held.value
+
+    spent, held = anyio.run(scene)
+
+    assert (spent.status, spent.rule) == (403, rule)
+    assert held.status == 429, "what a call beside it holds is not left either"
+
+
 def test_count_that_breaks_before_a_call_is_over_keeps_the_end(tmp_path):
     """What cannot be put right stays too high; the session's own count goes on."""
 
@@ -94,8 +124,8 @@ def whole_budget(tmp_path, most):
     whole = DayLedger(tmp_path / "whole", day=lambda: "2026-11-30")
     rules = BoxModels(in_box="allow", allow=(("*",),), tokens_per_day=1000)
     day = DayLedger(tmp_path / "use", day=lambda: "2026-11-30")
-    run = RunLimits(cost_usd_per_day=most)
-    account = BoxBudget(lambda: rules, day=day, monotonic=Clock(), run=run, whole=whole)
+    left = RunLimits(cost_usd_per_day=most)
+    account = BoxBudget(lambda: rules, day=day, monotonic=Clock(), run=lambda: left, whole=whole)
     return account, whole, day
 
 
