@@ -35,6 +35,7 @@ from orchestrator.harness.models.meter import Meter, together
 from orchestrator.harness.models.models import Models, ModelSource, open_models
 from orchestrator.harness.models.remembered import last_model
 from orchestrator.harness.models.roles import Roles
+from orchestrator.harness.models.unpriced import UnpricedModels
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.prompting import open_prompts
 from orchestrator.harness.record import Record
@@ -44,11 +45,9 @@ from orchestrator.harness.skills.opening import Brought, begin_skill, bring_skil
 from orchestrator.harness.spending import Spending
 from orchestrator.loop.agent_loop import AgentLoop
 from orchestrator.loop.around import Around
-from orchestrator.loop.limits import Limits
 from orchestrator.loop.queue import PersonQueue
 from orchestrator.loop.seams import ToolRunner
-from orchestrator.model.client import ModelClient
-from orchestrator.schema.event import ErrorRaised, Observer
+from orchestrator.schema.event import Observer
 from orchestrator.schema.ids import SessionId
 from orchestrator.tools.registry import builtin_tools
 from orchestrator.tools.tool import Tool, ToolContext
@@ -272,13 +271,14 @@ def _purse(ground: Ground, worker: _Worker) -> tuple[Spending, Meter]:
     governed, record = ground.governed, ground.record
     limits = run_limits(governed.policy.limits, governed.options.limits)
     models, kept = worker.models, worker.models.note
+    unpriced = UnpricedModels(limits, ground.observe)
 
     def note(body: Mapping[str, Any]) -> None:
         kept(body)
-        _warn_of_cost(limits, models, ground.observe)
+        unpriced.tell(models.in_reach)
 
     models.note = note
-    _warn_of_cost(limits, models, ground.observe)
+    unpriced.tell(models.in_reach)
     spending = Spending(limits, ground.cost_before_usd, worker.day)
     meter = Meter(record.audit, record.store, shut=spending.is_used_up)
     spending.beside = lambda: together(ground.use.beside(), meter.beside())
@@ -308,21 +308,3 @@ def _runner(ground: Ground, dispatcher: Dispatcher) -> ToolRunner:
     keeping = KeepingRunner(dispatcher, ground.history)
     stops = ground.governed.options.on_ask == "stop"
     return StoppingRunner(keeping, ground.unanswered) if stops else keeping
-
-
-def _warn_of_cost(limits: Limits, model: ModelClient, observe: Observer) -> None:
-    """Say so where a cost limit cannot bite: the model's prices are not known."""
-    there = {
-        "--max-budget-usd": limits.asked_cost_usd,
-        "limits.cost_usd": limits.cost_usd,
-        "limits.cost_usd_per_day": limits.cost_usd_per_day,
-    }
-    names = [name for name, limit in there.items() if limit is not None]
-    if names and model.info.input_price is None:
-        observe(
-            ErrorRaised(
-                where=", ".join(names),
-                message=f"the prices of {model.info.id} are not known, so its cost is not limited",
-                hint="limits.tokens and limits.steps still hold",
-            )
-        )

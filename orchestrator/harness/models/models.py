@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from orchestrator.credentials.secret import Secret
 from orchestrator.errors import ConfigError, CredentialError, ModelError
 from orchestrator.harness.models.roles import Roles
 from orchestrator.harness.overrides import check_model
+from orchestrator.model.catalog import resolve
 from orchestrator.model.client import ModelClient, ModelInfo, OnDelta, Prompt
 from orchestrator.model.factory import open_model
 from orchestrator.model.fallback import Fallback, Opener
@@ -94,6 +95,19 @@ class Models:
     def small(self) -> ModelClient:
         """The model for titles, summaries and choices."""
         return self._open[self.roles.small] if self.roles.small else self._now
+
+    @property
+    def in_reach(self) -> Iterator[ModelInfo]:
+        """What is known of each model that may be asked as things are: main, small, fallbacks."""
+        yield self.info
+        yield self.small.info
+        for name in self.roles.fallback:
+            if name in self._open:
+                yield self._open[name].info
+            else:
+                # One that nobody knows is told of when it would take over.
+                with suppress(ConfigError):
+                    yield from self._known(name)
 
     @property
     def thinking(self) -> ThinkingLevel | None:
@@ -215,6 +229,12 @@ class Models:
     def _tell(self, reason: Reason) -> None:
         self.note(self.change(reason))
         self.observe(ModelChange(self.info.id, self.thinking, reason))
+
+    def _known(self, name: str) -> Iterator[ModelInfo]:
+        """Yield what is known of a model that is not open; nothing of ``local`` or a script."""
+        if "/" in name and not name.startswith("scripted:"):
+            source = self.source
+            yield resolve(name, providers=source.providers, environ=source.environ).info
 
     async def _opened(self, name: str, *, impatient: bool = False) -> ModelClient:
         if name not in self._open:

@@ -112,3 +112,26 @@ def test_cost_limit_that_bites_no_more_is_told_as_the_model_changes(
     assert [event.where for event in front.of(ErrorRaised)] == [
         "--max-budget-usd, limits.cost_usd, limits.cost_usd_per_day"
     ]
+
+
+@pytest.mark.docker
+@pytest.mark.usefixtures("engine")
+def test_each_model_without_a_price_is_told_once_whatever_it_is_for(
+    tmp_path, options, paths, front
+):
+    """One for summaries and one that takes over too; another level of thinking is no new model."""
+    limits = "limits: {cost_usd: 5}\nmodels: {allow: ['own/*', 'scripted:*', nobody/knows]}\n"
+    others = {"small_model": "own/little", "fallback": ("own/main", "own/other", "nobody/knows")}
+    asked = options(model="own/main", policies=policy_file(tmp_path, limits), **others)
+
+    async def scene():
+        settings = Settings(providers={"own": OWN})
+        async with open_session(asked, settings, paths, front=front) as session:
+            session.models.think("high")
+            session.models.think(None)
+            await session.models.switch("own/late")
+            await session.models.switch("own/main")
+
+    anyio.run(scene)
+    named = [event.message.split()[3] for event in front.of(ErrorRaised)]
+    assert named == ["own/main", "own/little", "own/other", "own/late"]
