@@ -89,7 +89,8 @@ def run(
         list[str] | None, typer.Option(help="A shipped policy's name or a file; repeatable.")
     ] = None,
     print_only: Annotated[
-        bool, typer.Option("--print", "-p", help="Only the answer: no progress on stderr.")
+        bool,
+        typer.Option("--print", "-p", help="Only the answer: no progress, but errors, on stderr."),
     ] = False,
     json_events: Annotated[
         bool, typer.Option("--json", help="Print events, one JSON object a line.")

@@ -14,9 +14,7 @@ from orchestrator.confirmation.channels import Channel
 from orchestrator.confirmation.terminal import Room, TerminalConfirmer
 from orchestrator.confirmation.tty import TtyTerminal
 from orchestrator.confirmation.who import terminal_name
-from orchestrator.schema.event import (
-    Observer,
-)
+from orchestrator.schema.event import ErrorRaised, LimitReached, Observer
 from orchestrator.schema.event_base import Event
 
 TTY = Path("/dev/tty")
@@ -41,9 +39,8 @@ class RunIo:
         """Return what shows the events of one session."""
         if self.json_events:
             return JsonLines(_to_stdout, session)
-        if self.quiet:
-            return _ignore
-        return Progress(_to_stderr, colour=_colour(), columns=_columns)
+        progress = Progress(_to_stderr, colour=_colour(), columns=_columns)
+        return _only_trouble(progress) if self.quiet else progress
 
     def person(self, room: Room = nullcontext) -> Channel | None:
         """Return the person at the terminal; None where there is none.
@@ -94,8 +91,14 @@ def _put(stream: TextIO, text: str) -> None:
         os.close(null)
 
 
-def _ignore(event: Event) -> None:
-    """Show nothing."""
+def _only_trouble(shown: Observer) -> Observer:
+    """Return what shows why a run fails or ends early, and nothing of its course."""
+
+    def observe(event: Event) -> None:
+        if isinstance(event, ErrorRaised | LimitReached):
+            shown(event)
+
+    return observe
 
 
 def _columns() -> int:

@@ -46,7 +46,8 @@ def wrap(
         list[str] | None, typer.Option(help="A shipped policy's name or a file; repeatable.")
     ] = None,
     print_only: Annotated[
-        bool, typer.Option("--print", "-p", help="Only the program's own words: no progress.")
+        bool,
+        typer.Option("--print", "-p", help="Only the program's own words and errors: no progress."),
     ] = False,
     json_events: Annotated[
         bool, typer.Option("--json", help="Print events, the program's output among them.")

@@ -10,9 +10,10 @@ import pytest
 from orchestrator.cli.run_io import RunIo, open_io
 from orchestrator.confirmation.terminal import TerminalConfirmer
 from orchestrator.confirmation.tty import TtyTerminal
-from orchestrator.schema.event import ErrorRaised, TurnStart
+from orchestrator.schema.event import ErrorRaised, LimitReached, MessageDelta, TurnStart
 
 ERROR = ErrorRaised("model", "it broke")
+HINTED = ErrorRaised("model", "no key", "set ANTHROPIC_API_KEY")
 
 
 def told(capsys, *, quiet=False, json_events=False):
@@ -27,9 +28,14 @@ def test_progress_goes_to_stderr(capsys):
     assert told(capsys) == ("", "model: it broke\n")
 
 
-def test_quiet_shows_nothing(capsys):
-    """--print wants the answer alone."""
-    assert told(capsys, quiet=True) == ("", "")
+def test_quiet_shows_only_why_a_run_fails_or_ends_early(capsys):
+    """--print wants the answer alone on stdout, and whoever reads stderr the reason."""
+    observe = RunIo(json_events=False, quiet=True, terminal=None).observer("abc")
+    for event in (TurnStart(1), MessageDelta("text", "Hello"), HINTED, LimitReached("turns", 3)):
+        observe(event)
+
+    said = "model: no key\n  set ANTHROPIC_API_KEY\nlimit reached: turns (3)\n"
+    assert capsys.readouterr() == ("", said)
 
 
 @pytest.mark.parametrize("quiet", [False, True])
