@@ -14,28 +14,36 @@ SHOWN = 72
 
 def turn_lines(turns: Sequence[Turn], snapshots: Sequence[Snapshot]) -> Iterator[str]:
     """Yield a line a turn with its snapshot, then the snapshots that belong to none of them."""
+    others = False
+    for target, line in rewind_rows(turns, snapshots):
+        if not others and target.startswith("s"):
+            others = True
+            yield "other snapshots:"
+        yield line
+
+
+def rewind_rows(turns: Sequence[Turn], snapshots: Sequence[Snapshot]) -> Iterator[tuple[str, str]]:
+    """Yield what names each place one can go back to (``3``, ``s7``) with its line, turns first."""
     own: dict[str, Snapshot] = {}
     for snapshot in snapshots:
         if snapshot.moment.kind in {"start", "turn"}:
             own[snapshot.moment.entry] = snapshot
     for turn in turns:
-        mine = own.pop(turn.entry or "", None)
-        name, changed = (f"s{mine.number}", _changed(mine)) if mine is not None else ("-", "")
-        words = "the start" if turn.entry is None else " ".join(turn.words.split())[:SHOWN]
-        mark = "»" if turn.prompted else " "
-        time = (turn.time or (mine.time if mine is not None else ""))[:19].replace("T", " ")
-        yield f"{turn.number:4}  {name:5} {time:19}  {changed:14} {mark} {escape_terminal(words)}"
-    listed = {item.number for item in own.values()}
-    others = [
-        item
-        for item in snapshots
-        if item.number in listed or item.moment.kind in {"before", "rewound", "apply"}
-    ]
-    if others:
-        yield "other snapshots:"
-        for item in others:
+        yield str(turn.number), _turn_line(turn, own.pop(turn.entry or "", None))
+    left = {item.number for item in own.values()}
+    for item in snapshots:
+        if item.number in left or item.moment.kind in {"before", "rewound", "apply"}:
             time = item.time[:19].replace("T", " ")
-            yield f"      s{item.number:<4} {time:19}  {_changed(item):14}   {_why(item)}"
+            line = f"      s{item.number:<4} {time:19}  {_changed(item):14}   {_why(item)}"
+            yield f"s{item.number}", line
+
+
+def _turn_line(turn: Turn, mine: Snapshot | None) -> str:
+    name, changed = (f"s{mine.number}", _changed(mine)) if mine is not None else ("-", "")
+    words = "the start" if turn.entry is None else " ".join(turn.words.split())[:SHOWN]
+    mark = "»" if turn.prompted else " "
+    time = (turn.time or (mine.time if mine is not None else ""))[:19].replace("T", " ")
+    return f"{turn.number:4}  {name:5} {time:19}  {changed:14} {mark} {escape_terminal(words)}"
 
 
 def _changed(snapshot: Snapshot) -> str:

@@ -14,7 +14,7 @@ from anyio import to_thread
 from orchestrator.cli.chat.surface import Surface
 from orchestrator.cli.chat.talk import Leave, Talk
 from orchestrator.cli.review import apply_selection
-from orchestrator.cli.rewind_list import turn_lines
+from orchestrator.cli.rewind_list import rewind_rows
 from orchestrator.config.paths import Paths
 from orchestrator.engine.client import connect
 from orchestrator.errors import UsageError
@@ -97,13 +97,15 @@ async def rewind(talk: Talk, words: str) -> Leave | None:
     target, what = _wanted(words)
     session = talk.conversation.session
     tree = session.record.store.tree
+    await session.history.wait()
     if target is None:
-        turns = turns_of(tree)
-        chosen = await talk.surface.choose(list(turn_lines(turns, [])), len(turns) - 1)
+        files, turns = session.history.files, turns_of(tree)
+        kept = await to_thread.run_sync(files.snapshots) if files.is_kept else []
+        rows = list(rewind_rows(turns, kept))
+        chosen = await talk.surface.choose([line for _, line in rows], len(turns) - 1)
         if chosen is None:
             return None
-        target = str(turns[chosen].number)
-    await session.history.wait()
+        target = rows[chosen][0]
     # Refused while the box is still up, and not after it was ended for it.
     await find_aim(target, what, tree=tree, files=session.history.files)
     return Leave(partial(_rewind, talk.surface, target, what=what))

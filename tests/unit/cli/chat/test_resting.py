@@ -18,6 +18,12 @@ class SecondRow(PlainSurface):
         return 1
 
 
+class FirstOtherSnapshot(PlainSurface):
+    async def choose(self, rows, at):
+        self.note("\n".join(rows))
+        return at + 1
+
+
 def test_changes_are_shown_while_the_session_is_up(chat):
     """Nothing of them is at home yet."""
     _, _, told = chat(MAKE, {"text": "done"}, said=["make", "/diff"])
@@ -60,6 +66,24 @@ def test_files_and_conversation_go_back_to_a_turn_and_forth_again(chat):
     assert "the files are back at the end of turn 1" in told
     assert told.count("+made") == 1
     assert "files and conversation are back at the end of turn 1" in told
+
+
+def test_snapshots_stand_beside_the_turns_and_can_be_chosen(chat):
+    """Also those that are no turn's: what the files were before a rewind."""
+    turns = (MAKE, bash("rm new.txt"), {"text": "done"})
+    said = ["make", "/rewind 1 files", "/rewind", "/diff"]
+    _, _, told = chat(*turns, said=said, surface=FirstOtherSnapshot)
+
+    rows = [line.split() for line in told.splitlines()]
+    assert [row[:2] for row in rows if row and row[0].isdigit()][:3] == [
+        ["0", "s1"],
+        ["1", "s2"],
+        ["2", "s3"],
+    ]
+    assert "before a rewind at turn 3" in told
+    assert "back at the end of turn 3" in told
+    assert "+made" not in told
+    assert "+two" in told
 
 
 @pytest.mark.parametrize(
