@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from orchestrator.schema.event_base import Event
 from orchestrator.schema.head_event import (
     BudgetWarning,
+    CallsPaced,
     CompactionEnd,
     CompactionStart,
     ContextTrimmed,
@@ -61,6 +62,11 @@ def head_lines(event: Event) -> Iterator[str]:
             name = LIMITS.get(event.kind, event.kind)
             used, limit = (_amount(event.kind, value) for value in (event.used, event.value))
             yield f"  {event.share:.0%} of {name} used: {used} of {limit}{OVER[event.over]}"
+        case CallsPaced():
+            yield (
+                f"  {event.calls} more calls begin in {event.seconds:,.0f} s: policy allows "
+                f"{event.per_minute} a minute"
+            )
         case _:
             pass
 

@@ -21,7 +21,7 @@ from orchestrator.loop.around import Around
 from orchestrator.loop.asking import Asking
 from orchestrator.loop.calls import Calls
 from orchestrator.loop.circles import Circles, round_of
-from orchestrator.loop.limits import Limits, Reached, Warnings, reached
+from orchestrator.loop.limits import Limits, Pace, Reached, Warnings, reached
 from orchestrator.loop.one_run import OneRun
 from orchestrator.loop.progress import Progress
 from orchestrator.loop.seams import ToolRunner, Transcript
@@ -100,8 +100,8 @@ class AgentLoop:
         self._output = output
         self._observe = observe
         self._around = around
-        per_minute = limits.tool_calls_per_minute
-        self._calls = Calls(runner, transcript, output=output, per_minute=per_minute)
+        pace = Pace(limits.tool_calls_per_minute)
+        self._calls = Calls(runner, transcript, output=output, observe=observe, pace=pace)
         self._warnings = Warnings()
         self.progress = Progress(
             around.beside, around.clock.seconds, around.today, around.cost_before_usd

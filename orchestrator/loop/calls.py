@@ -11,6 +11,8 @@ from orchestrator.dispatch.batch import INTERRUPTED, NOT_STARTED, PartialBatchEr
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.loop.limits import Pace
 from orchestrator.loop.seams import ToolRunner, Transcript
+from orchestrator.schema.event import Observer
+from orchestrator.schema.head_event import CallsPaced
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import ToolCall, ToolMessage, ToolResult
 
@@ -24,13 +26,15 @@ class Calls:
         transcript: Transcript,
         *,
         output: OutputFilter,
-        per_minute: int | None,
+        observe: Observer,
+        pace: Pace,
     ) -> None:
-        """``output`` keeps secrets out of the transcript."""
+        """``output`` keeps secrets out of the transcript; ``observe`` hears of calls that wait."""
         self._runner = runner
         self._transcript = transcript
         self._output = output
-        self._pace = Pace(per_minute)
+        self._observe = observe
+        self._pace = pace
 
     async def run(self, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
         """Return the results once they are on disk.
@@ -39,23 +43,50 @@ class Calls:
         ask that nobody can answer PartialBatchError is raised: what waits is noted, to be taken up.
         """
         kept: dict[CallId, ToolResult] = {}
-        why = NOT_STARTED
         try:
-            await anyio.sleep(sum(self._pace.wait_s(time.monotonic()) for _ in calls))
-            why = INTERRUPTED
-            results = await self._runner.dispatch(
-                calls, keep=lambda result: kept.update({result.call: result})
-            )
+            results = await self._paced(calls, kept)
         except PartialBatchError as partial:
             if partial.results:
                 self._transcript.add(ToolMessage(partial.results))
             self._transcript.hold(partial.waiting)
             raise
         except BaseException:
-            self.close(calls, why, kept)
+            self.close(calls, INTERRUPTED, kept)
             raise
         self._transcript.add(ToolMessage(results))
         return results
+
+    async def _paced(
+        self, calls: Sequence[ToolCall], kept: dict[CallId, ToolResult]
+    ) -> tuple[ToolResult, ...]:
+        """Run as many at once as may begin, then the others; ``kept`` has what came out so far."""
+        results: tuple[ToolResult, ...] = ()
+        began, rest = time.monotonic(), calls
+        for start_s, count in self._pace.spread(len(calls), began):
+            now, rest = rest[:count], rest[count:]
+            try:
+                await self._wait(start_s - (time.monotonic() - began), len(now) + len(rest))
+            except BaseException:
+                _keep_unbegun(kept, (*now, *rest))
+                raise
+            try:
+                done = await self._runner.dispatch(
+                    now, keep=lambda result: kept.update({result.call: result})
+                )
+            except PartialBatchError as partial:
+                told, waiting = (*results, *partial.results), (*partial.waiting, *rest)
+                raise PartialBatchError(told, waiting, partial.stop) from partial
+            except BaseException:
+                _keep_unbegun(kept, rest)
+                raise
+            kept.update({result.call: result for result in done})
+            results += done
+        return results
+
+    async def _wait(self, seconds: float, calls: int) -> None:
+        if seconds > 0 and self._pace.per_minute is not None:
+            self._observe(CallsPaced(calls, seconds, self._pace.per_minute))
+        await anyio.sleep(max(seconds, 0.0))
 
     def close(
         self,
@@ -69,3 +100,7 @@ class Calls:
         known = kept or {}
         told = (known.get(c.id) or ToolResult(c.id, c.name, why, is_error=True) for c in calls)
         self._transcript.add(self._output.scrub_message(ToolMessage(tuple(told))))
+
+
+def _keep_unbegun(kept: dict[CallId, ToolResult], calls: Sequence[ToolCall]) -> None:
+    kept.update({c.id: ToolResult(c.id, c.name, NOT_STARTED, is_error=True) for c in calls})

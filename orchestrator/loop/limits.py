@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from orchestrator.schema.head_event import BudgetWarning, Over
 
@@ -138,7 +139,7 @@ class Warnings:
 
     def begin_run(self) -> None:
         """Forget what was told of limits that count anew."""
-        for kind in ("steps", "wall_time", "skill_tokens"):
+        for kind in ("steps", "tokens", "wall_time", "skill_tokens"):
             self._told.pop((kind, "run"), None)
 
 
@@ -147,16 +148,20 @@ class Pace:
     """Spreads tool calls so that no minute holds more than allowed."""
 
     per_minute: int | None
+    minute_s: float = 60.0
     _times: deque[float] = field(default_factory=deque)
 
-    def wait_s(self, now_s: float) -> float:
-        """Return the seconds to wait before a call at ``now_s``, and count the call."""
+    def spread(self, calls: int, now_s: float) -> tuple[tuple[float, int], ...]:
+        """Return when so many calls may begin, and count them: seconds from now, and how many then."""
+        starts = [self._next(now_s) for _ in range(calls)]
+        return tuple((at - now_s, len(list(group))) for at, group in groupby(starts))
+
+    def _next(self, now_s: float) -> float:
+        """Return when one more call may begin, and count it."""
         if self.per_minute is None:
-            return 0.0
-        while self._times and now_s - self._times[0] >= 60.0:
-            self._times.popleft()
-        wait = 0.0
-        if len(self._times) >= self.per_minute:
-            wait = max(0.0, self._times[-self.per_minute] + 60.0 - now_s)
-        self._times.append(now_s + wait)
-        return wait
+            return now_s
+        start = now_s
+        if len(self._times) == self.per_minute:
+            start = max(now_s, self._times.popleft() + self.minute_s)
+        self._times.append(start)
+        return start

@@ -104,3 +104,13 @@ class BudgetWarning(Event):
     used: float
     value: float
     over: Over = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class CallsPaced(Event):
+    """Calls wait, because policy allows only so many a minute."""
+
+    type: ClassVar[str] = "paced"
+    calls: int
+    seconds: float
+    per_minute: int

@@ -7,6 +7,7 @@ from orchestrator.loop.limits import Limits, Spent, measured
 from orchestrator.schema.event import TurnStart
 from orchestrator.schema.head_event import (
     BudgetWarning,
+    CallsPaced,
     CompactionEnd,
     CompactionStart,
     ContextTrimmed,
@@ -22,6 +23,10 @@ from orchestrator.schema.head_event import (
         (CompactionEnd("manual", 100, 20), ["summarised: 100 → 20 tokens"]),
         (CompactionEnd("manual", 100, 100, "cut"), ["not summarised: cut"]),
         (ContextTrimmed("images", 2, 900), ["left out of the request: 2 images (900 tokens)"]),
+        (
+            CallsPaced(2, 41.4, 3),
+            ["2 more calls begin in 41 s: policy allows 3 a minute"],
+        ),
         (ModelChange("m/two", None, "fallback"), ["model m/two takes over"]),
         (ModelChange("m/two", None, "user"), []),
         (SkillChange("review", "trigger"), ["skill review (by trigger)"]),

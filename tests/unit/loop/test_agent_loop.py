@@ -374,7 +374,7 @@ def test_equal_calls_with_other_results_are_no_repetition(tmp_path):
 
 def test_wait_for_the_pace_can_be_interrupted(tmp_path):
     """A call that waits for the next minute has not run, and is closed all the same."""
-    runner = ToldRunner()
+    runner = ToldRunner("done")
     opened = open_loop(
         tmp_path,
         says(bash(1), bash(2)),
@@ -386,8 +386,8 @@ def test_wait_for_the_pace_can_be_interrupted(tmp_path):
     end = run(opened)
 
     assert end.limit.kind == "wall_time"
-    assert runner.batches == []
-    assert [result.output for result in results(opened)[0]] == [NOT_STARTED, NOT_STARTED]
+    assert [len(batch) for batch in runner.batches] == [1]
+    assert [result.output for result in results(opened)[0]] == ["done", NOT_STARTED]
 
 
 def test_two_calls_with_one_id_get_two(tmp_path):

@@ -7,6 +7,7 @@ from orchestrator.dispatch.batch import INTERRUPTED, NOT_STARTED, PartialBatchEr
 from orchestrator.dispatch.judge import NeedsApprovalError
 from orchestrator.dispatch.output import OutputFilter
 from orchestrator.loop.calls import Calls
+from orchestrator.loop.limits import Pace
 from orchestrator.redaction.redactor import Redactor
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import ToolCall, ToolResult
@@ -40,9 +41,12 @@ class Runner:
         return tuple(ToolResult(call.id, "bash", "ran") for call in calls)
 
 
-def calls(runner, *, per_minute=None):
+UNPACED = Pace(None)
+
+
+def calls(runner, *, pace=UNPACED, observe=lambda _: None):
     kept = Kept()
-    return Calls(runner, kept, output=OutputFilter(Redactor({})), per_minute=per_minute), kept
+    return Calls(runner, kept, output=OutputFilter(Redactor({})), observe=observe, pace=pace), kept
 
 
 def outputs(kept):
@@ -82,15 +86,53 @@ def test_failure_closes_the_calls_and_is_raised():
     assert [row[2] for row in outputs(kept)[0]] == [False, True, True]
 
 
-def test_calls_that_waited_for_their_turn_say_that_they_had_not_begun():
-    made, kept = calls(Runner(), per_minute=1)
+def test_calls_run_as_far_as_pace_allows_and_the_others_have_not_begun():
+    """Those that may begin are not held back; that the others wait is told."""
+    told = []
+    made, kept = calls(Runner(), pace=Pace(1), observe=told.append)
 
     async def main():
         with anyio.move_on_after(0.05):
             await made.run(CALLS)
 
     anyio.run(main)
-    assert [row[1] for row in outputs(kept)[0]] == [NOT_STARTED] * 3
+    assert [row[1] for row in outputs(kept)[0]] == ["ran", NOT_STARTED, NOT_STARTED]
+    [wait] = told
+    assert (wait.calls, wait.per_minute, round(wait.seconds)) == (2, 1, 60)
+
+
+def test_calls_that_waited_run_in_their_turn():
+    """All results come together, in order."""
+    made, kept = calls(Runner(), pace=Pace(1, minute_s=0.02))
+
+    results = anyio.run(made.run, CALLS)
+
+    assert [result.call for result in results] == ["a", "b", "c"]
+    assert len(outputs(kept)) == 1
+
+
+def test_batch_that_is_broken_off_tells_what_runs_from_what_waits_for_its_turn():
+    made, kept = calls(Runner(anyio.sleep_forever), pace=Pace(2))
+
+    async def main():
+        with anyio.move_on_after(0.05):
+            await made.run(CALLS)
+
+    anyio.run(main)
+    assert [row[1] for row in outputs(kept)[0]] == ["ran", INTERRUPTED, NOT_STARTED]
+
+
+def test_ask_that_nobody_answers_holds_also_what_waits_for_its_turn():
+    """Nothing of it has run."""
+
+    async def stop():
+        raise PartialBatchError((), CALLS[:1], NeedsApprovalError(CALLS[0].id, None))
+
+    made, kept = calls(Runner(stop), pace=Pace(1))
+    with pytest.raises(PartialBatchError):
+        anyio.run(made.run, CALLS)
+
+    assert kept.held == ["a", "b", "c"]
 
 
 def test_ask_that_nobody_answers_is_held_for_later():

@@ -77,7 +77,19 @@ def test_a_full_minute_makes_the_next_call_wait():
     """Calls are spread, none is lost."""
     pace = Pace(2)
 
-    assert [pace.wait_s(t) for t in (0.0, 1.0, 2.0, 61.5)] == [0.0, 0.0, 58.0, 0.0]
+    waits = [pace.spread(1, now)[0][0] for now in (0.0, 1.0, 2.0, 61.5)]
+
+    assert waits == [0.0, 0.0, 58.0, 0.0]
+
+
+def test_calls_of_one_turn_begin_as_early_as_they_may():
+    """Each minute's worth together; what may begin now is not held back by what may not."""
+    pace = Pace(3)
+
+    assert pace.spread(8, 10.0) == ((0.0, 3), (60.0, 3), (120.0, 2))
+    assert pace.spread(2, 100.0) == ((30.0, 1), (90.0, 1))
+    assert Pace(None).spread(500, 10.0) == ((0.0, 500),)
+    assert pace.spread(0, 100.0) == ()
 
 
 @pytest.mark.parametrize(
