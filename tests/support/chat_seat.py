@@ -36,10 +36,14 @@ class Attended:
     is_busy: bool = False
     stopped: int = 0
     secrets: tuple[str, ...] = ("hunter2-secret",)
+    recounts: list = field(default_factory=list)
     shown: dict[str, str] = field(default_factory=lambda: {"model": "m/one", "window": "1000"})
 
     def facts(self):
         return self.shown
+
+    def recount(self, then):
+        self.recounts.append(then)
 
     def stop(self):
         self.stopped += 1

@@ -5,18 +5,16 @@ Looking is done beside the box. The rest needs the session at rest, and is done 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 
 from anyio import to_thread
 
+from orchestrator.cli.chat.changes import open_workspace
 from orchestrator.cli.chat.surface import Surface
 from orchestrator.cli.chat.talk import Leave, Talk
 from orchestrator.cli.review import apply_selection
 from orchestrator.cli.rewind_list import rewind_rows
 from orchestrator.config.paths import Paths
-from orchestrator.engine.client import connect
 from orchestrator.errors import UsageError
 from orchestrator.harness.applying import discard_recorded
 from orchestrator.harness.resting import UNDO, find_aim, open_resting
@@ -26,26 +24,15 @@ from orchestrator.schema.ids import SessionId
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.sessions.finding import find_session
 from orchestrator.workspace.handover import read_changes, read_patch
-from orchestrator.workspace.opening import load_workspace
 from orchestrator.workspace.plan import Selection, make_plan
 from orchestrator.workspace.summary import left_lines, summary_lines
-from orchestrator.workspace.workspace import Workspace
 
 WHAT: dict[str, What] = {"files": "files", "conversation": "conversation", "both": "both"}
 
 
-@asynccontextmanager
-async def _workspace(paths: Paths, session: SessionId) -> AsyncIterator[Workspace]:
-    engine = await to_thread.run_sync(connect)
-    try:
-        yield load_workspace(session, paths=paths, engine=engine)
-    finally:
-        engine.close()
-
-
 async def diff(talk: Talk, _: str) -> None:
     """Show the whole diff as it is now."""
-    async with _workspace(talk.paths, talk.session) as workspace:
+    async with open_workspace(talk.paths, talk.session) as workspace:
         changes = await read_changes(workspace)
         lines, counts = await read_patch(workspace, changes)
     talk.surface.diff(lines)
@@ -58,7 +45,7 @@ async def diff(talk: Talk, _: str) -> None:
 async def apply(talk: Talk, words: str) -> Leave | None:
     """Bring the changes home, all or what some globs match; the box ends only where some go."""
     selection = Selection(tuple(words.split()))
-    async with _workspace(talk.paths, talk.session) as workspace:
+    async with open_workspace(talk.paths, talk.session) as workspace:
         changes = await read_changes(workspace)
     if not changes:
         talk.surface.note("no changes wait")
@@ -87,7 +74,7 @@ async def discard(talk: Talk, word: str) -> Leave:
 
 
 async def _discard(surface: Surface, paths: Paths, session: SessionId) -> None:
-    async with _workspace(paths, session) as workspace:
+    async with open_workspace(paths, session) as workspace:
         await discard_recorded(workspace, session, paths=paths)
     surface.note("the changes were dropped")
 

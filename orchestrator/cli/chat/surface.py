@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +42,10 @@ class Attended(Protocol):
 
     def facts(self) -> Mapping[str, str]:
         """Return what a status line shows, by name; raw texts."""
+        ...
+
+    def recount(self, then: Callable[[], None]) -> None:
+        """Have the changed files of ``facts`` counted again; ``then`` is called after it."""
         ...
 
     def stop(self) -> None:

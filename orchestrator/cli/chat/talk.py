@@ -13,6 +13,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import TaskGroup
 
+from orchestrator.cli.chat.changes import ChangeCount
 from orchestrator.cli.chat.pictures import pictures_in
 from orchestrator.cli.chat.recalling import exchanges, recalled
 from orchestrator.cli.chat.surface import Said, Surface
@@ -60,10 +61,12 @@ class Talk:
     """What the session cannot go on after."""
     _settled: anyio.Event = field(default_factory=anyio.Event)
     _halted: bool = False
+    _changes: ChangeCount = field(init=False)
 
     def __post_init__(self) -> None:
         """Nothing has been said yet."""
         self._settled.set()
+        self._changes = ChangeCount(self.paths, self.session)
 
     @property
     def session(self) -> SessionId:
@@ -121,7 +124,18 @@ class Talk:
         if total.cost_usd:
             about = "about " if total.usage.estimated else ""
             facts["cost"] = f"{about}${total.cost_usd:.3f}"
+        if self._changes.words:
+            facts["files"] = self._changes.words
         return facts
+
+    def recount(self, then: Callable[[], None]) -> None:
+        """Have the changed files counted as ``/diff`` would; ``then`` is called after it.
+
+        A session in which nothing was said has none.
+        """
+        tree = self.conversation.session.record.store.tree
+        if any(entry.type == "message" for entry in tree.entries):
+            self._changes.begin(self.group, then)
 
     def scrub(self, text: str) -> str:
         """Return text without the session's secrets."""

@@ -109,6 +109,7 @@ class TerminalSurface:
         self._talk = talk
         if talk is not None:
             self._history.keep(talk.scrub)
+            talk.recount(self._screen.refresh)
         self._screen.refresh()
 
     def observer(self, session: str) -> Observer:
@@ -213,9 +214,6 @@ class TerminalSurface:
         if self._talk is None:
             return "  the box is being made ready"
         facts = dict(self._talk.facts())
-        added, modified, deleted = self._view.files
-        if added or modified or deleted:
-            facts["files"] = f"+{added} ~{modified} -{deleted}"
         window = int(facts.pop("window", "0"))
         if self._view.tokens:
             share = f" ({self._view.tokens / window:.0%})" if window else ""

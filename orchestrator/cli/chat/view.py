@@ -10,7 +10,6 @@ from orchestrator.confirmation.question_text import FRAME
 from orchestrator.schema.event import (
     MessageDelta,
     MessageEnd,
-    SnapshotTaken,
     ToolEnd,
     ToolStart,
     TurnEnd,
@@ -61,8 +60,6 @@ class View:
         """Show what the model thinks in full."""
         self.tokens = 0
         """Of the newest request and its answer."""
-        self.files = (0, 0, 0)
-        """Added, modified and deleted, summed over the turns."""
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
@@ -77,13 +74,6 @@ class View:
             case TurnEnd():
                 self.tokens = sum(n for kind, n in event.usage.items() if kind != "estimated")
                 self._sheet.grow("")
-            case SnapshotTaken():
-                added, modified, deleted = self.files
-                self.files = (
-                    added + event.added,
-                    modified + event.modified,
-                    deleted + event.deleted,
-                )
             case _:
                 pass
         if isinstance(event, MessageEnd | ToolStart) and not self._rest:

@@ -292,3 +292,15 @@ def test_terminal_that_goes_away_says_nothing_more(sit):
 @pytest.mark.parametrize("term", ["dumb", "", None])
 def test_plain_terminals_get_no_input_line(term):
     assert not terminal_fits({"TERM": term} if term is not None else {})
+
+
+def test_last_row_has_the_changed_files_counted_whenever_it_belongs_to_a_conversation(sit):
+    """And shows the count as soon as it is there."""
+
+    async def scene(seat):
+        [counted] = seat.talk.recounts
+        seat.talk.shown["files"] = "+1 ~0 -0"
+        counted()
+        await seat.until("m/one · +1 ~0 -0")
+
+    sit(scene)

@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.cli.chat.view import DIFF_LINES, View
-from orchestrator.schema.event import MessageDelta, SnapshotTaken, ToolEnd, TurnEnd
+from orchestrator.schema.event import MessageDelta, ToolEnd, TurnEnd
 from orchestrator.schema.head_event import (
     CompactionEnd,
     QueueChange,
@@ -102,10 +102,8 @@ def test_thought_of_a_turn_replaces_the_one_before(sheet):
 def test_what_the_status_line_tells_is_counted(sheet):
     show = view(sheet)
     show(TurnEnd(1, "end_turn", {"input": 10, "output": 5, "cache_read": 100}, 115))
-    show(SnapshotTaken(1, 1, 1, 2, 0))
-    show(SnapshotTaken(2, 2, 0, 1, 3))
 
-    assert (show.tokens, show.files) == (115, (1, 3, 3))
+    assert show.tokens == 115
 
 
 def test_what_waits_to_be_said_is_told(sheet):
