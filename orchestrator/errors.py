@@ -78,6 +78,7 @@ ModelFailure = Literal[
     "quota",
     "rate_limit",
     "server",
+    "thoughts_refused",
     "too_large",
 ]
 

@@ -50,6 +50,11 @@ def head_lines(event: Event) -> Iterator[str]:
             yield f"  summarised: {event.tokens_before} → {event.tokens_after} tokens"
         case CompactionEnd():
             yield f"  not summarised: {event.problem}"
+        case ContextTrimmed(part="thoughts"):
+            yield (
+                f"  the provider refused earlier thoughts: {event.count} of them, or their "
+                f"signatures, are left out from here on ({event.tokens} tokens)"
+            )
         case ContextTrimmed():
             yield f"  left out of the request: {event.count} {event.part} ({event.tokens} tokens)"
         case ModelChange(reason="fallback"):

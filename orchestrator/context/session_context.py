@@ -17,10 +17,11 @@ from orchestrator.context.cutting import Cut, find_cut
 from orchestrator.context.dialogue import Files
 from orchestrator.context.marks import held
 from orchestrator.context.options import ContextOptions
-from orchestrator.context.pictures import lighten
+from orchestrator.context.pictures import Lightened, lighten
 from orchestrator.context.sizes import fixed_tokens, message_tokens
 from orchestrator.context.speech import Speech
 from orchestrator.context.summarising import Summariser
+from orchestrator.context.thoughts import Forgotten, forget
 from orchestrator.context.trimming import results_share, trim
 from orchestrator.context.view import View
 from orchestrator.errors import ContextError, GloveboxError, ModelError, UsageError
@@ -109,10 +110,21 @@ class SessionContext:
         chosen = lighten(self._view.seen) if self.info().images else []
         if not chosen:
             return False
-        before = self.tokens(speech)
-        self._tell_instead((item.entry, item.message) for item in chosen)
-        saved = max(before - self.tokens(speech), 0)
+        saved = self._leave_out(speech, chosen)
         self.observe(ContextTrimmed("images", sum(item.count for item in chosen), saved))
+        return True
+
+    async def forget_thoughts(self, speech: Speech) -> bool:
+        """Leave out what the provider no longer takes back, from here on; False without any.
+
+        Thoughts and signatures of the model that is asked go, the session file keeps them. What
+        it thinks from now on is sent back again.
+        """
+        chosen = list(forget(self._view.seen, self.info()))
+        if not chosen:
+            return False
+        saved = self._leave_out(speech, chosen)
+        self.observe(ContextTrimmed("thoughts", sum(item.count for item in chosen), saved))
         return True
 
     async def compact(self, speech: Speech, *, focus: str = "") -> Compacted | None:
@@ -176,6 +188,12 @@ class SessionContext:
         self._tell_instead((item.entry, item.message) for item in chosen)
         self.observe(ContextTrimmed("tool_results", len(chosen), saved))
         return True
+
+    def _leave_out(self, speech: Speech, chosen: Iterable[Lightened | Forgotten]) -> int:
+        """Tell these messages instead; return the tokens that this saves, about."""
+        before = self.tokens(speech)
+        self._tell_instead((item.entry, item.message) for item in chosen)
+        return max(before - self.tokens(speech), 0)
 
     def _tell_instead(self, edits: Iterable[tuple[EntryId, Message]]) -> None:
         try:

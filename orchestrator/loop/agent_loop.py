@@ -22,6 +22,7 @@ from orchestrator.loop.asking import Asking
 from orchestrator.loop.calls import Calls
 from orchestrator.loop.circles import Circles, round_of
 from orchestrator.loop.limits import Limits, Pace, Reached, Warnings, reached
+from orchestrator.loop.mending import mend, shrink
 from orchestrator.loop.one_run import OneRun
 from orchestrator.loop.progress import Progress
 from orchestrator.loop.seams import ToolRunner, Transcript
@@ -200,7 +201,7 @@ class AgentLoop:
             )
 
     async def _answer(self, run: OneRun) -> AssistantMessage:
-        """Return the model's answer; a request that is too long or large is made smaller."""
+        """Return the model's answer; a request that was refused is mended where it can be."""
         while True:
             speech = self._speech()
             run.course.to("request")
@@ -209,24 +210,13 @@ class AgentLoop:
             try:
                 message = await self._ask(prompt, speech)
             except ModelError as error:
-                if not await self._made_smaller(run, error):
+                context, speech = self._around.context, self._speech()
+                if not await mend(error, run, context=context, speech=speech):
                     raise
                 continue
             if message.stop_reason != "max_tokens":
                 run.shrunk = False
             return message
-
-    async def _made_smaller(self, run: OneRun, error: ModelError) -> bool:
-        """Say whether what the provider refused for its size is smaller now."""
-        if error.kind == "too_large" and await self._around.context.lighten(self._speech()):
-            return True
-        return error.kind in {"overflow", "too_large"} and await self._shrink(run)
-
-    async def _shrink(self, run: OneRun) -> bool:
-        if run.shrunk:
-            return False
-        run.shrunk = True
-        return await self._around.context.shrink(self._speech())
 
     async def _ask(self, prompt: Prompt, speech: Speech) -> AssistantMessage:
         facts = {"turn": self.progress.turns, "skill": speech.skill}
@@ -284,7 +274,9 @@ class AgentLoop:
         self._calls.close(message.tool_calls, CUT_CALL)
         if run.cuts > 1:
             return self._failed(message)
-        if self._fills_window(message.usage) and not await self._shrink(run):
+        if self._fills_window(message.usage) and not await shrink(
+            run, self._around.context, self._speech()
+        ):
             return self._failed(message)
         run.shrunk = False
         if not message.tool_calls:

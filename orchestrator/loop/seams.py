@@ -56,6 +56,10 @@ class Context(Protocol):
         """
         ...
 
+    async def forget_thoughts(self, speech: Speech) -> bool:
+        """Leave out the thoughts of the model that is asked; False where none is sent."""
+        ...
+
     async def shrink(self, speech: Speech) -> bool:
         """Compact because the provider said the request was too long; False where nothing is left."""
         ...

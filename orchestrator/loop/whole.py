@@ -33,6 +33,10 @@ class WholeConversation:
         """Say that no picture can be left out."""
         return False
 
+    async def forget_thoughts(self, speech: Speech) -> bool:  # noqa: ARG002 - the Context's form
+        """Say that no thought can be left out."""
+        return False
+
     async def shrink(self, speech: Speech) -> bool:  # noqa: ARG002 - the Context's form
         """Say that nothing can be left out."""
         return False

@@ -2,7 +2,7 @@
 
 The kinds decide what happens next: ``network``, ``overloaded``, ``rate_limit`` and ``server`` are
 tried again, ``overflow`` asks for a shorter conversation, ``too_large`` (in bytes, or in pictures)
-for one without pictures, the rest ends the run.
+for one without pictures, ``thoughts_refused`` for one without thoughts, the rest ends the run.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from orchestrator.errors import ModelError, ModelFailure
 from orchestrator.model.overflow import is_overflow
+from orchestrator.model.refused_thoughts import refuses_thoughts
 
 MAX_DATE_WAIT_S = 300.0
 """A Retry-After date is only as good as two clocks; it never asks for more than this."""
@@ -49,6 +50,7 @@ _BY_TYPE: dict[str, ModelFailure] = {
     "server_error": "server",
     "timeout_error": "server",
     "request_too_large": "too_large",
+    "invalid_encrypted_content": "thoughts_refused",
     "invalid_request_error": "bad_request",
     "invalid_prompt": "bad_request",
     "not_found_error": "bad_request",
@@ -101,6 +103,7 @@ _HINTS: dict[ModelFailure, str] = {
     "overloaded": "the provider is busy; try again later or choose another model",
     "too_large": "the request has too many bytes or pictures: leave pictures or long texts out",
     "overflow": "the conversation no longer fits the model's context window",
+    "thoughts_refused": "the signatures may be of another key or server; try another model",
 }
 
 
@@ -125,10 +128,12 @@ def classify(failure: Failure) -> ModelFailure:
     if failure.status == 402 or "insufficient_quota" in named or _EMPTY_PURSE.search(words):
         return "quota"
     kind = next((_BY_TYPE[name] for name in (failure.code, failure.type) if name in _BY_TYPE), None)
-    if kind in {"overflow", "auth", "quota", "overloaded"}:
+    if kind in {"overflow", "auth", "quota", "overloaded", "thoughts_refused"}:
         return kind
     if _THROTTLED.search(words) or kind == "rate_limit" or failure.status == 429:
         return "rate_limit"
+    if kind in {None, "bad_request"} and refuses_thoughts(failure.message):
+        return "thoughts_refused"
     if _refuses_pictures(failure.message, kind):
         return "too_large"
     if is_overflow(failure.message) and not _BYTES.search(f"{failure.type} {words}"):

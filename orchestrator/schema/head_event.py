@@ -32,10 +32,10 @@ class CompactionEnd(Event):
 
 @dataclass(frozen=True, slots=True)
 class ContextTrimmed(Event):
-    """Parts of the next request were left out to make it fit; the session file keeps them."""
+    """Parts of the next request were left out to make it fit, or as they were refused; the session file keeps them."""
 
     type: ClassVar[str] = "context_trimmed"
-    part: Literal["tool_results", "images", "prompt"]
+    part: Literal["tool_results", "images", "thoughts", "prompt"]
     count: int
     tokens: int
     """That were saved, about."""

@@ -27,6 +27,15 @@ from orchestrator.schema.head_event import (
             CallsPaced(2, 41.4, 3),
             ["2 more calls begin in 41 s: policy allows 3 a minute"],
         ),
+        (
+            ContextTrimmed("thoughts", 2, 900),
+            [
+                (
+                    "the provider refused earlier thoughts: 2 of them, or their signatures, are "
+                    "left out from here on (900 tokens)"
+                )
+            ],
+        ),
         (ModelChange("m/two", None, "fallback"), ["model m/two takes over"]),
         (ModelChange("m/two", None, "user"), []),
         (SkillChange("review", "trigger"), ["skill review (by trigger)"]),
