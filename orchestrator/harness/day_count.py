@@ -79,6 +79,11 @@ class DayCount:
         self._owed -= wanted - cost_usd
         return day
 
+    async def charge(self, usage: Usage, info: ModelInfo) -> None:
+        """Count a call of which nothing was held; raises as ``hold``."""
+        if cost := cost_of(usage, info):
+            await self.hold(cost)
+
     async def correct(self, day: str, cost_usd: float) -> None:
         """Add to what was held, or take from it; what cannot be put down is owed."""
         if not day or not cost_usd:

@@ -31,7 +31,7 @@ from orchestrator.harness.front import FrontDoor
 from orchestrator.harness.governed import Governed, govern
 from orchestrator.harness.ground import Ground, known_keys, open_ground, output_filter
 from orchestrator.harness.history import KeepingRunner, TurnHistory
-from orchestrator.harness.models.meter import Meter, together
+from orchestrator.harness.models.meter import BROKEN, Meter, together
 from orchestrator.harness.models.models import Models, ModelSource, open_models
 from orchestrator.harness.models.remembered import last_model
 from orchestrator.harness.models.roles import Roles
@@ -47,8 +47,10 @@ from orchestrator.loop.agent_loop import AgentLoop
 from orchestrator.loop.around import Around
 from orchestrator.loop.queue import PersonQueue
 from orchestrator.loop.seams import ToolRunner
+from orchestrator.model.client import ModelInfo
 from orchestrator.schema.event import Observer
 from orchestrator.schema.ids import SessionId
+from orchestrator.schema.message import Usage
 from orchestrator.tools.registry import builtin_tools
 from orchestrator.tools.tool import Tool, ToolContext
 
@@ -283,6 +285,12 @@ def _purse(ground: Ground, worker: _Worker) -> tuple[Spending, Meter]:
     meter = Meter(record.audit, record.store, shut=spending.is_used_up)
     spending.beside = lambda: together(ground.use.beside(), meter.beside())
     ground.use.of_session = spending.used
+
+    async def on_broken(info: ModelInfo, usage: Usage) -> None:
+        meter.note(info, BROKEN, usage)
+        await worker.day.charge(usage, info)
+
+    models.on_broken = on_broken
     return spending, meter
 
 

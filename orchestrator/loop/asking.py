@@ -17,7 +17,7 @@ from orchestrator.loop.seams import Transcript
 from orchestrator.loop.turn import KnownCalls, tidy
 from orchestrator.model.client import Delta, ModelClient, ModelInfo, Prompt
 from orchestrator.model.prices import cost_of, saved_of
-from orchestrator.model.reckoning import credible
+from orchestrator.model.reckoning import broken_off
 from orchestrator.redaction.stream import RedactingStream
 from orchestrator.schema.codec import encode_message, encode_usage
 from orchestrator.schema.event import ErrorRaised, MessageDelta, MessageEnd, Observer
@@ -105,26 +105,28 @@ class _Heard:
     output: OutputFilter
     observe: Observer
     pieces: list[str] = field(default_factory=list)
-    thoughts: list[str] = field(default_factory=list)
+    unsaid: list[str] = field(default_factory=list)
+    """Thoughts and calls."""
     streams: dict[str, RedactingStream] = field(default_factory=dict)
 
     @property
     def begun(self) -> bool:
         """Say whether anything came, so that the prompt is billed."""
-        return bool(self.pieces or self.thoughts)
+        return bool(self.pieces or self.unsaid)
 
     def aborted(self, prompt: Prompt, info: ModelInfo) -> AssistantMessage:
-        """Return what was said up to now as an answer; thoughts are half of one, and only count."""
+        """Return what was said up to now as an answer; half a thought or call only counts."""
         text = "".join(self.pieces)
-        said = tuple(Text(t) for t in (text, "".join(self.thoughts)) if t.strip())
-        used = credible(prompt, AssistantMessage(said, "aborted", model=info.id), info)
-        return AssistantMessage(said[:1] if text.strip() else (), "aborted", used, info.id)
+        used = broken_off(prompt, (text, *self.unsaid), info)
+        return AssistantMessage((Text(text),) if text.strip() else (), "aborted", used, info.id)
 
     def feed(self, delta: Delta) -> None:
         if delta.kind == "void":
-            self.pieces, self.thoughts, self.streams = [], [], {}
+            self.pieces, self.unsaid, self.streams = [], [], {}
             return
-        (self.pieces if delta.kind == "text" else self.thoughts).append(delta.text)
+        (self.pieces if delta.kind == "text" else self.unsaid).append(delta.text)
+        if delta.kind == "call":
+            return
         kind = delta.kind
         if kind not in self.streams:
             self.streams[kind] = self.output.stream(

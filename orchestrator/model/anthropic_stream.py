@@ -114,6 +114,7 @@ class AnthropicFold:
                 block.signature += text_in(delta, "signature")
             case "input_json_delta":
                 block.call.arguments += text_in(delta, "partial_json")
+                yield Delta("call", text_in(delta, "partial_json"))
 
     def _count(self, holder: Mapping[str, Any]) -> None:
         """Counts are cumulative: a later one replaces an earlier one."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from orchestrator.schema.message import AssistantMessage, Message, ToolDefinition
+from orchestrator.schema.message import AssistantMessage, Message, ToolDefinition, Usage
 from orchestrator.schema.picture_tokens import PictureRule
 from orchestrator.schema.prices import PriceTier
 from orchestrator.schema.thinking import ThinkingLevel
@@ -84,13 +84,22 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A piece of a streamed answer; ``void``: all pieces before it are, as the call is made anew."""
+    """A piece of a streamed answer; ``void``: all pieces before it are, as the call is made anew.
 
-    kind: Literal["text", "thinking", "void"]
+    ``call``: of a tool call's arguments, as they came; to be counted, not shown.
+    """
+
+    kind: Literal["text", "thinking", "call", "void"]
     text: str
 
 
 OnDelta = Callable[[Delta], None]
+OnBroken = Callable[[ModelInfo, Usage], Awaitable[None]]
+"""Called for each try that broke off after something of an answer came, with what it used, about."""
+
+
+async def uncounted(_info: ModelInfo, _usage: Usage) -> None:
+    """Count nothing of a try that broke off: for callers without limits."""
 
 
 class ModelClient(Protocol):

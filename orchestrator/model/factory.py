@@ -13,7 +13,7 @@ from orchestrator.config.providers import ProviderSettings
 from orchestrator.credentials.secret import Secret
 from orchestrator.errors import CredentialError
 from orchestrator.model.catalog import Target, is_loopback, resolve
-from orchestrator.model.client import ModelClient
+from orchestrator.model.client import ModelClient, OnBroken, uncounted
 from orchestrator.model.local import open_local
 from orchestrator.model.retry import OnRetry, Retrying, RetryPolicy
 from orchestrator.model.scripted import open_script
@@ -33,9 +33,12 @@ async def open_model(
     on_retry: OnRetry,
     warn: Callable[[str], None],
     retry: RetryPolicy | None = None,
+    on_broken: OnBroken = uncounted,
 ) -> AsyncIterator[ModelClient]:
     """Open ``provider/name``, ``local`` or ``scripted:FILE``; a missing key is a CredentialError."""
-    async with _open(spec, providers=providers, environ=environ, keys=keys, warn=warn) as client:
+    async with _open(
+        spec, providers=providers, environ=environ, keys=keys, warn=warn, on_broken=on_broken
+    ) as client:
         yield Retrying(
             client,
             sleep=anyio.sleep,
@@ -52,16 +55,17 @@ def _open(
     environ: Mapping[str, str],
     keys: Keys,
     warn: Callable[[str], None],
+    on_broken: OnBroken,
 ) -> AbstractAsyncContextManager[ModelClient]:
     if spec == "local":
-        return open_local(environ)
+        return open_local(environ, on_broken=on_broken)
     if spec.startswith("scripted:"):
         return _scripted(Path(spec.removeprefix("scripted:")))
     target = resolve(spec, providers=providers, environ=environ)
     warning = cleartext_warning(target)
     if warning:
         warn(warning)
-    return open_adapter(target, key_of(target, keys))
+    return open_adapter(target, key_of(target, keys), on_broken=on_broken)
 
 
 @asynccontextmanager

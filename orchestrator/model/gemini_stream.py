@@ -82,6 +82,7 @@ class GeminiFold:
             self._pieces.append(
                 CallPieces(call.get("id") or "", call.get("name") or "", args, mark)
             )
+            yield Delta("call", args)
         elif part.get("text") or mark:
             yield from self._say(part.get("text") or "", mark, thought=bool(part.get("thought")))
 

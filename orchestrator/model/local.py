@@ -26,7 +26,7 @@ import httpx2
 from orchestrator.credentials.secret import Secret
 from orchestrator.errors import ConfigError, ModelError
 from orchestrator.model.catalog import Target
-from orchestrator.model.client import ModelClient, ModelInfo
+from orchestrator.model.client import ModelClient, ModelInfo, OnBroken, uncounted
 from orchestrator.model.sdk import open_adapter
 from orchestrator.model.vendors import SLOW_IDLE_S
 
@@ -163,7 +163,9 @@ async def _stop(process: anyio.abc.Process) -> None:
 
 
 @asynccontextmanager
-async def open_local(environ: Mapping[str, str]) -> AsyncIterator[ModelClient]:
+async def open_local(
+    environ: Mapping[str, str], *, on_broken: OnBroken = uncounted
+) -> AsyncIterator[ModelClient]:
     """Open the small model; its server ends with the context."""
     async with serve_local(environ) as server:
         target = Target(
@@ -174,5 +176,5 @@ async def open_local(environ: Mapping[str, str]) -> AsyncIterator[ModelClient]:
             key_required=True,
             idle_timeout_s=SLOW_IDLE_S,
         )
-        async with open_adapter(target, server.key) as client:
+        async with open_adapter(target, server.key, on_broken=on_broken) as client:
             yield client

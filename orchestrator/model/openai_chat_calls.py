@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.model.answer import CallPieces
+from orchestrator.model.client import Delta
 from orchestrator.schema.codec import parse_arguments
 
 
@@ -22,8 +23,8 @@ class CallFold:
         self.pieces: list[CallPieces] = []
         self._by_index: dict[int, CallPieces] = {}
 
-    def take(self, entry: Mapping[str, Any]) -> None:
-        """Add one entry of ``delta.tool_calls`` to the call it belongs to."""
+    def take(self, entry: Mapping[str, Any]) -> Delta:
+        """Add one entry of ``delta.tool_calls`` to the call it belongs to; return what it adds."""
         function = entry.get("function") or {}
         name = function.get("name") or ""
         arguments = function.get("arguments") or ""
@@ -36,6 +37,7 @@ class CallFold:
             call.name = _joined(call.name, name)
         call.name = call.name or name
         call.arguments += arguments
+        return Delta("call", arguments)
 
     def _find(self, given: str, index: int | None, *, name: str, more: str) -> CallPieces:
         known = next((call for call in self.pieces if given and call.id == given), None)

@@ -94,9 +94,9 @@ class ChatFold:
                 self._text += text
                 yield Delta("text", text)
         for entry in delta.get("tool_calls") or ():
-            self._calls.take(entry)
+            yield self._calls.take(entry)
         if older := object_in(delta, "function_call"):
-            self._calls.take({"index": 0, "function": older})
+            yield self._calls.take({"index": 0, "function": older})
 
     def _parts(self, parts: Iterable[Any]) -> Iterator[Delta]:
         """Take content that comes in parts, thoughts among them."""

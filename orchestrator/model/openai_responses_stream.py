@@ -52,6 +52,8 @@ class ResponsesFold:
             text = text_in(event, "delta")
             self._heard += text if _SEEN[kind] == "text" else ""
             yield Delta("text" if _SEEN[kind] == "text" else "thinking", text)
+        elif kind == "response.function_call_arguments.delta":
+            yield Delta("call", text_in(event, "delta"))
         elif kind == "response.output_item.done":
             self._done.append(event.get("item") or {})
         elif kind in _ENDS:

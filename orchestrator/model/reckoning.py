@@ -7,9 +7,19 @@ reports is taken at its word as long as the texts could have so many tokens.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
-from orchestrator.model.client import ModelClient, ModelInfo, OnDelta, Prompt
+from orchestrator.errors import ModelError
+from orchestrator.model.client import (
+    Delta,
+    ModelClient,
+    ModelInfo,
+    OnBroken,
+    OnDelta,
+    Prompt,
+    uncounted,
+)
 from orchestrator.model.output_budget import answer_size, prompt_size
 from orchestrator.schema.message import (
     AssistantMessage,
@@ -40,11 +50,12 @@ _RUN = re.compile(r"(.)\1{3,}", re.DOTALL)
 
 
 class Reckoned:
-    """A model whose every answer has a usage that can be."""
+    """A model whose every answer has a usage that can be, also one that broke off."""
 
-    def __init__(self, client: ModelClient) -> None:
+    def __init__(self, client: ModelClient, on_broken: OnBroken = uncounted) -> None:
         """Stand before an adapter."""
         self.client = client
+        self._on_broken = on_broken
 
     @property
     def info(self) -> ModelInfo:
@@ -52,9 +63,29 @@ class Reckoned:
         return self.client.info
 
     async def complete(self, prompt: Prompt, *, on_delta: OnDelta) -> AssistantMessage:
-        """Return the whole message, its usage reckoned where the server's cannot be."""
-        message = await self.client.complete(prompt, on_delta=on_delta)
+        """Return the whole message, its usage reckoned where the server's cannot be.
+
+        An answer that broke off is billed as far as it came, and nobody says how far that was.
+        """
+        heard: list[str] = []
+
+        def hear(delta: Delta) -> None:
+            heard.append(delta.text)
+            on_delta(delta)
+
+        try:
+            message = await self.client.complete(prompt, on_delta=hear)
+        except ModelError:
+            if heard:
+                await self._on_broken(self.info, broken_off(prompt, heard, self.info))
+            raise
         return replace(message, usage=credible(prompt, message, self.info))
+
+
+def broken_off(prompt: Prompt, said: Iterable[str], info: ModelInfo) -> Usage:
+    """Return about what was used up to where an answer broke off; ``said`` is all that came of it."""
+    text = "".join(said)
+    return credible(prompt, AssistantMessage((Text(text),), "aborted", model=info.id), info)
 
 
 def credible(prompt: Prompt, message: AssistantMessage, info: ModelInfo) -> Usage:

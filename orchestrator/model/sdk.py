@@ -19,7 +19,7 @@ import httpx2
 from orchestrator.credentials.secret import Secret
 from orchestrator.model.anthropic_messages import AnthropicMessages
 from orchestrator.model.catalog import Target, is_loopback
-from orchestrator.model.client import ModelClient
+from orchestrator.model.client import ModelClient, OnBroken, uncounted
 from orchestrator.model.gemini_failure import GeminiTranslator
 from orchestrator.model.gemini_key import count_models
 from orchestrator.model.gemini_messages import GeminiMessages
@@ -160,10 +160,12 @@ def _openai() -> tuple[ModuleType, Callable[..., Any]]:
 
 
 @asynccontextmanager
-async def open_adapter(target: Target, key: Secret | None) -> AsyncIterator[ModelClient]:
+async def open_adapter(
+    target: Target, key: Secret | None, *, on_broken: OnBroken = uncounted
+) -> AsyncIterator[ModelClient]:
     """Open the adapter that speaks the target's API; its answers have a usage that can be."""
     async with _speaking(target, key) as client:
-        yield Reckoned(client)
+        yield Reckoned(client, on_broken)
 
 
 @asynccontextmanager

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 import anyio
 import anyio.from_thread
@@ -92,6 +94,34 @@ def test_level_of_thinking_reaches_the_provider_and_long_prompts_cost_more(world
     prompt = usage["input"] + usage["cache_read"] + usage["cache_write"]
     assert prompt > 10
     assert ended.of("session_end")[0]["cost_usd"] == pytest.approx(prompt)
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_answers_that_break_off_count_though_another_takes_their_place(world, api):
+    """What came of them is void, and billed: limits, session, audit and day have it."""
+    whole = REPLIES[api](text="word " * 2_000)
+    cut = replace(whole, events=whole.events[: -1 if api == "gemini" else -2], done=False, cut=True)
+    with serving(cut, cut, REPLIES[api](text="done")) as server:
+        model = configure(world, api, server.address)
+        file = world.root / "config" / "config.yaml"
+        settings = yaml.safe_load(file.read_text())
+        settings["providers"]["corp"]["models"]["mock-model"] |= {"output_price": 100}
+        file.write_text(yaml.safe_dump(settings))
+        ended = world.run("run", "go", "-m", model, "--json", env={"CORP_API_KEY": KEY})
+    told = json.loads(world.run("sessions", "stats", "--json").out)
+    today = json.loads((world.state / "model-cost.json").read_text())
+
+    assert ended.code == 0, ended.err
+    assert len(ended.of("retry")) == 2
+    (last,) = ended.of("session_end")
+    assert last["usage"]["output"] > 2 * 1_000
+    assert last["cost_usd"] > 2 * 1_000 * 100 / 1e6
+    assert last["cost_usd"] == pytest.approx(today["cost_usd"])
+    assert last["cost_usd"] == pytest.approx(told["total"]["cost_usd"])
+    assert {name: each["calls"] for name, each in told["purposes"].items()} == {
+        "broken": 2,
+        "turns": 1,
+    }
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,9 @@ from orchestrator.schema.codec import encode_usage
 from orchestrator.schema.message import AssistantMessage, Usage
 from orchestrator.sessions.store import SessionStore
 
+BROKEN = "broken"
+"""The purpose of tries that broke off: what came of them is void, and billed."""
+
 
 @dataclass(slots=True)
 class Meter:

@@ -13,14 +13,14 @@ from orchestrator.errors import ConfigError, CredentialError, ModelError
 from orchestrator.harness.models.roles import Roles
 from orchestrator.harness.overrides import check_model
 from orchestrator.model.catalog import resolve
-from orchestrator.model.client import ModelClient, ModelInfo, OnDelta, Prompt
+from orchestrator.model.client import ModelClient, ModelInfo, OnBroken, OnDelta, Prompt, uncounted
 from orchestrator.model.factory import open_model
 from orchestrator.model.fallback import Fallback, Opener
 from orchestrator.model.retry import RetryPolicy
 from orchestrator.policy.effective import EffectivePolicy
 from orchestrator.schema.event import Observer, Retry
 from orchestrator.schema.head_event import ModelChange
-from orchestrator.schema.message import AssistantMessage
+from orchestrator.schema.message import AssistantMessage, Usage
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.schema.thinking import THINKING_LEVELS, ThinkingLevel
 
@@ -70,6 +70,7 @@ class Models:
     """Called after a key was asked for, before anything is sent with it."""
     note: Callable[[Mapping[str, Any]], None] = lambda _: None
     """Called with the body of a ``model_change`` entry, for the session's file."""
+    on_broken: OnBroken = uncounted
     _open: dict[str, ModelClient] = field(default_factory=dict)
     _main: ModelClient | None = None
     _wish: Wish = NO_WISH
@@ -247,11 +248,15 @@ class Models:
                     on_retry=self._on_retry,
                     warn=self.source.warn,
                     retry=IMPATIENT if impatient else None,
+                    on_broken=self._broke_off,
                 )
             )
             self._open[name] = self.source.counted(opened)
             self.learn()
         return self._open[name]
+
+    async def _broke_off(self, info: ModelInfo, usage: Usage) -> None:
+        await self.on_broken(info, usage)
 
     def _on_retry(self, attempt: int, delay_s: float, reason: str) -> None:
         self.observe(Retry(attempt, delay_s * 1000, self.source.scrub(reason)))

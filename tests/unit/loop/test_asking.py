@@ -120,15 +120,19 @@ def test_answer_that_is_broken_off_counts_by_its_texts(tmp_path):
     assert usage.estimated == usage.total
 
 
-def test_thoughts_of_an_answer_that_is_broken_off_count_and_are_not_kept(tmp_path):
+@pytest.mark.parametrize("kind", ["thinking", "call"])
+def test_what_is_half_of_an_answer_that_is_broken_off_counts_and_is_not_kept(tmp_path, kind):
     """Each thing said could else be stopped while it is thought about, and cost nothing."""
-    added = broken_off(open_loop(tmp_path), ("thinking", "hm, let me see " * 40))
+    opened = open_loop(tmp_path)
+    added = broken_off(opened, (kind, "hm, let me see " * 40))
 
     ((stored, _),) = added
     assert (stored.content, stored.stop_reason) == ((), "aborted")
     assert stored.usage.input > 0
     assert stored.usage.output > 40
     assert stored.usage.estimated == stored.usage.total
+    shown = [event.kind for event in opened.of(MessageDelta)]
+    assert set(shown) <= {"thinking"}
 
 
 def test_nothing_is_kept_of_an_answer_that_had_not_begun(tmp_path):

@@ -42,7 +42,7 @@ def test_thought_text_and_call_are_told_apart_and_keep_their_marks() -> None:
     assert (call.signature, call.id, message.stop_reason) == ("c2ln", "call_1", "tool_use")  # type: ignore[union-attr]
     assert message.tool_calls[0].arguments == {"command": "ls"}
     assert seen[0] == Delta("thinking", "let ")
-    assert seen[-1] == Delta("text", "I look.")
+    assert seen[2:] == [Delta("text", "I look."), Delta("call", '{"command": "ls"}')]
 
 
 def test_mark_that_comes_after_its_text_is_the_texts() -> None:

@@ -16,6 +16,7 @@ from orchestrator.model.client import ModelInfo, Prompt
 from orchestrator.model.openai_chat_stream import ChatFold
 from orchestrator.model.openai_responses_stream import ResponsesFold
 from orchestrator.model.reckoning import credible
+from orchestrator.model.sdk import open_adapter
 from orchestrator.schema.ids import CallId
 from orchestrator.schema.message import (
     AssistantMessage,
@@ -28,8 +29,8 @@ from orchestrator.schema.message import (
     Usage,
     UserMessage,
 )
-from tests.support.model_contract import BASH, adapter, ask, asking
-from tests.support.model_server import REPLIES, serving
+from tests.support.model_contract import BASH, KEY, adapter, ask, asking, target_of
+from tests.support.model_server import REPLIES, Reply, error_body, serving
 
 WORDS = "The quick brown fox jumps over the lazy dog. "
 PROMPT = Prompt(WORDS * 100, (UserMessage((Text("hello"),)),), (BASH,))
@@ -208,3 +209,59 @@ def test_every_api_bears_every_count(api: ApiKind, value: Any) -> None:
     assert 700 <= message.usage.input <= 2_000
     assert 1_500 <= message.usage.output <= 4_000
     assert message.usage.estimated == message.usage.total
+
+
+BREAKS = [
+    {"text": WORDS * 250},
+    {"calls": (("call_1", "bash", json.dumps({"command": WORDS * 250})),)},
+]
+
+
+def tried(api: ApiKind, *replies: Reply) -> list[Usage]:
+    """Ask once, where a failure is expected; return what of a broken-off answer is counted."""
+    counted: list[Usage] = []
+
+    async def count(_: ModelInfo, usage: Usage) -> None:
+        counted.append(usage)
+
+    async def scene(address: str) -> None:
+        async with open_adapter(target_of(api, address), KEY, on_broken=count) as client:
+            await client.complete(PROMPT, on_delta=lambda _: None)
+
+    with serving(*replies) as server, pytest.raises(ModelError):
+        anyio.run(scene, server.address)
+    return counted
+
+
+@pytest.mark.parametrize("said", BREAKS, ids=["text", "call"])
+@pytest.mark.parametrize("api", APIS)
+def test_what_was_heard_of_an_answer_that_broke_off_is_counted(
+    api: ApiKind, said: dict[str, Any]
+) -> None:
+    """Nobody keeps it, and the provider bills it, prompt and all."""
+    whole = REPLIES[api](**said)
+    heard = [piece_of_call(half) for half in halves(said)] if api == "openai-responses" else []
+    events = (*whole.events[:-2], *heard) if heard else whole.events[:-1]
+    (usage,) = tried(api, replace(whole, events=events, done=False, cut=True))
+
+    assert 700 <= usage.input <= 2_000
+    assert 1_500 <= usage.output <= 4_000
+    assert usage.estimated == usage.total
+
+
+def halves(said: dict[str, Any]) -> list[str]:
+    raw = "".join(call[2] for call in said.get("calls", ()))
+    return [half for half in (raw[:5], raw[5:]) if half]
+
+
+def piece_of_call(half: str) -> dict[str, Any]:
+    return {"type": "response.function_call_arguments.delta", "item_id": "fc_0", "delta": half}
+
+
+@pytest.mark.parametrize("status", [200, 400, 429, 529])
+@pytest.mark.parametrize("api", APIS)
+def test_try_of_which_nothing_came_costs_nothing(api: ApiKind, status: int) -> None:
+    """A provider that refuses bills nothing."""
+    refused = Reply(status, {}, error_body(api, "overloaded_error", "busy"))
+
+    assert tried(api, refused) == []
