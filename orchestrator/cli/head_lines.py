@@ -28,7 +28,7 @@ OVER = {
 """What a limit counts over, where that is not what was said last."""
 GO_ON = {
     "session": "; policy sets it, and a copy of the session (--fork) begins anew",
-    "day": "; it begins anew at midnight UTC",
+    "day": "; it begins anew at midnight UTC, when the day it is counted for is over",
 }
 """What a person can do where a limit of its kind is met."""
 LIMITS = {

@@ -44,11 +44,12 @@ class DayCount:
     _owed: float = field(default=0.0, init=False)
     """US dollars that could not be put down yet."""
     _told: bool = field(default=False, init=False)
+    _told_ahead: bool = field(default=False, init=False)
 
     def today(self) -> float:
         """Return US dollars that all sessions spent today; ConfigError where a limit needs to know."""
         try:
-            return self.ledger.used().cost_usd + self._owed
+            return self._used() + self._owed
         except (ConfigError, OSError) as error:
             self._fail(error)
             return 0.0
@@ -57,7 +58,7 @@ class DayCount:
         """Raise ConfigError where there is a limit and the count cannot be read and written."""
         try:
             self.ledger.take(0, 0.0, DayLimits())
-            self.ledger.used()
+            self._used()
         except (ConfigError, OSError) as error:
             self._fail(error)
 
@@ -93,6 +94,19 @@ class DayCount:
                 await to_thread.run_sync(self.ledger.correct, day, 0, cost_usd)
             except (ConfigError, OSError):
                 self._owed += max(cost_usd, 0.0)
+
+    def _used(self) -> float:
+        used = self.ledger.used()
+        if self.limit is not None and not self._told_ahead and self.ledger.is_ahead(used):
+            self._told_ahead = True
+            self.note(
+                escape_terminal(
+                    f"{KEY}: {self.ledger.path} counts for {used.day}, which has not begun: a clock "
+                    "was wrong, or is. Until that day is over, all that is spent adds up; put the "
+                    "day in the file right, or move the file away to count from zero"
+                )
+            )
+        return used.cost_usd
 
     def _fail(self, error: ConfigError | OSError) -> None:
         hint = getattr(error, "hint", "") or "mend the file, or the directory it is in"

@@ -104,6 +104,21 @@ def test_day_that_cannot_be_counted_refuses_the_run(world):
     assert "cannot be counted" in told.err
 
 
+def test_count_of_a_day_to_come_is_named_with_its_file(world):
+    """The person learns what to mend, not that midnight will do it."""
+    kept = {"version": 1, "day": "9999-01-01", "tokens": 0, "cost_usd": 1.0}
+    world.state.mkdir()
+    (world.state / "model-cost.json").write_text(json.dumps(kept))
+    model = spoken(world, {"text": "done"})
+
+    ended = world.run("run", "x", "-m", model, *policy(world, "{cost_usd_per_day: 1}"))
+
+    assert ended.code == 4
+    assert f"{world.state / 'model-cost.json'} counts for 9999-01-01" in ended.err
+    assert "put the day in the file right" in ended.err
+    assert "when the day it is counted for is over" in ended.err
+
+
 def test_policy_shows_explains_and_compares_the_day(world):
     limits = policy(world, "{cost_usd_per_day: 2.5}")
 

@@ -255,9 +255,16 @@ def _day_is_spent(used: DayUse, account: _Day, wanted: Amount) -> RefusedCallErr
     by_tokens = limits.tokens is not None and used.tokens + wanted.tokens > limits.tokens
     key = "tokens_per_day" if by_tokens else "cost_usd_per_day"
     taken = f"{used.tokens:,} tokens" if by_tokens else f"{used.cost_usd:.4f} dollars"
+    anew = "It begins anew at midnight UTC"
+    if account.ledger.is_ahead(used):
+        # The file's name alone: where it lies on the host is nothing to the box.
+        anew = (
+            f"The count is of {used.day}, which has not begun: the session's owner can put the day "
+            f"in {account.ledger.path.name} right, or move the file away to count from zero"
+        )
     return RefusedCallError(
         403,
-        f"today's model budget has no room for this call: {taken} are used or held. It begins "
-        f"anew at midnight UTC; the session's owner sets {account.section}.{key}",
+        f"today's model budget has no room for this call: {taken} are used or held. {anew}; the "
+        f"session's owner sets {account.section}.{key}",
         rule=f"{account.section}.{key}",
     )

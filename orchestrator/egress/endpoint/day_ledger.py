@@ -52,7 +52,7 @@ class DayLedger:
 
     def __init__(self, path: Path, *, day: Callable[[], str] = today) -> None:
         """Keep the count in ``path``, which is made with its folder when it is first needed."""
-        self._path = path
+        self.path = path
         self._day = day
 
     def take(self, tokens: int, cost_usd: float, limits: DayLimits) -> tuple[str, DayUse | None]:
@@ -78,10 +78,14 @@ class DayLedger:
         """Return what today's count is; the file is replaced as a whole, so no lock is needed."""
         return self._read()
 
+    def is_ahead(self, used: DayUse) -> bool:
+        """Say whether a count is of a day that has not begun: a clock was wrong, or is."""
+        return used.day > self._day()
+
     @contextmanager
     def _locked(self) -> Iterator[DayUse]:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = os.open(f"{self._path}.lock", os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = os.open(f"{self.path}.lock", os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield self._read()
@@ -91,27 +95,27 @@ class DayLedger:
     def _read(self) -> DayUse:
         day = self._day()
         try:
-            with opened_regular(self._path) as file:
+            with opened_regular(self.path) as file:
                 raw = file.read(_MAX_BYTES)
             used = DayUse.model_validate_json(raw)
         except FileNotFoundError:
             return DayUse(day=day)
         except ValidationError as error:
             raise ConfigError(
-                f"{self._path}: the count of today's model use is damaged",
+                f"{self.path}: the count of today's model use is damaged",
                 hint="what was used today is not known: move the file away to count from zero",
             ) from error
         # A clock that was set back must not open a new budget.
         return used if used.day >= day else DayUse(day=day)
 
     def _write(self, used: DayUse) -> None:
-        beside = self._path.with_name(f"{self._path.name}.new")
+        beside = self.path.with_name(f"{self.path.name}.new")
         # Whatever a process that died has left there goes first: a pipe would be waited for.
         beside.unlink(missing_ok=True)
         fd = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
         with os.fdopen(fd, "wb") as file:
             file.write(json.dumps(used.model_dump()).encode())
-        beside.replace(self._path)
+        beside.replace(self.path)
 
 
 def _added(used: DayUse, tokens: int, cost_usd: float) -> DayUse:

@@ -218,7 +218,7 @@ def test_refusals_retries_limits_and_errors_are_told():
         ),
         (
             "limit reached: cost_per_day (0.5 of all sessions today (UTC)); it begins anew at midnight "
-            "UTC"
+            "UTC, when the day it is counted for is over"
         ),
         "model: it broke",
         "  mend it",

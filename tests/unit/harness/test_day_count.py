@@ -64,6 +64,24 @@ def test_prompt_is_counted_before_the_request_leaves_and_put_right_by_the_report
     assert count.today() == pytest.approx(COST)
 
 
+@pytest.mark.parametrize(("limit", "times"), [(10.0, 1), (None, 0)])
+def test_count_for_a_day_that_has_not_begun_is_told_once_with_file_and_day(
+    ledger, days, limit, times
+):
+    """By a session that it limits, at its start; a day that has begun meanwhile is none such."""
+    told = []
+    ledger.take(0, 2.5, DayLimits())
+    opened(ledger, limit, told).check()
+    assert told == []
+
+    days.append("2026-11-29")
+    count = opened(ledger, limit, told)
+    count.check()
+    assert count.today() == count.today() == 2.5
+    assert len(told) == times
+    assert all(f"{ledger.path} counts for 2026-11-30" in text for text in told)
+
+
 def test_two_sessions_side_by_side_see_what_the_other_spends(tmp_path, ledger, days):
     """Also what it is asking for right now."""
     one = opened(ledger)

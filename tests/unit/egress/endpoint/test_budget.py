@@ -199,6 +199,22 @@ def test_day_is_shared_by_sessions_and_put_right_afterwards(tmp_path):
     assert "midnight UTC" in refused.message
 
 
+def test_day_that_has_not_begun_is_named_with_its_file(tmp_path):
+    """A clock was wrong once: midnight changes nothing. Where the file lies is not told the box."""
+    DayLedger(tmp_path / "use", day=lambda: "9999-01-01").take(80, 0.0, DayLimits())
+
+    async def run():
+        with pytest.raises(RefusedCallError) as caught:
+            await budget(tmp_path, tokens_per_day=100).reserve(Amount(80, 0.0))
+        return caught.value.message
+
+    said = anyio.run(run)
+    assert "is of 9999-01-01, which has not begun" in said
+    assert "the day in use right" in said
+    assert "midnight" not in said
+    assert str(tmp_path) not in said
+
+
 def test_day_in_money_names_its_key(tmp_path):
     """The owner finds what to change."""
 
