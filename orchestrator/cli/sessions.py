@@ -80,7 +80,7 @@ def show_command(session: OptionalSession = None, as_json: Json = False) -> None
     for line in outline(view.tree):
         mark, indent = (">" if line.on_path else " "), "  " * line.depth
         name = f"[{escape_terminal(labels[line.entry.id])}] " if line.entry.id in labels else ""
-        summary = f"{name}{escape_terminal(summary_of(line.entry)[:SHOWN])}"
+        summary = f"{name}{escape_terminal(_one_line(summary_of(line.entry)))}"
         show(cut(f"{mark} {indent}{escape_terminal(line.entry.id)}  {line.entry.type}  {summary}"))
 
 
@@ -93,4 +93,8 @@ def _row(item: SessionFile, *, with_directory: bool) -> str:
     modified = datetime.fromtimestamp(item.modified, UTC).strftime("%Y-%m-%d %H:%MZ")
     directory = f"{item.header.cwd}  " if with_directory else ""
     origin = f"(copy of {item.header.forked_from}) " if item.header.forked_from else ""
-    return f"{item.header.id}  {modified}  {directory}{origin}{first_words(item.path)[:SHOWN]}"
+    return f"{item.header.id}  {modified}  {directory}{origin}{_one_line(first_words(item.path))}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:SHOWN]

@@ -9,6 +9,7 @@ from typing import Any
 
 from orchestrator.schema.ids import EntryId
 from orchestrator.sessions.entry import Entry
+from orchestrator.sessions.entry_words import words_of
 from orchestrator.sessions.tree import EntryTree
 
 
@@ -41,7 +42,7 @@ def outline(tree: EntryTree) -> Iterator[OutlineLine]:
 def summary_of(entry: Entry) -> str:
     """Return what an entry says, in one text of any length."""
     if entry.type != "message":
-        return " ".join(f"{name}={value}" for name, value in entry.body.items())
+        return words_of(entry)
     if entry.body["role"] == "tool":
         return f"tool: {' | '.join(_result(item) for item in entry.body['results'])}"
     parts = (_part(item) for item in entry.body["content"])

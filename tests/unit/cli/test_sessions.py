@@ -177,3 +177,20 @@ def test_empty_store_has_none(sessions: Glovebox) -> None:
     done = sessions("list", "--all")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "no sessions\n")
+
+
+def test_what_was_said_on_several_lines_is_one_line_in_lists(
+    sessions: Glovebox, project: Path, session: Path
+) -> None:
+    """No word of a program's for the end of a line stands in it."""
+    store = SessionStore.open(session)
+    store.append("custom", {"kind": "title", "title": "mend\nthe  test"})
+    store.append("message", {"role": "user", "content": [{"type": "text", "text": "one\ntwo"}]})
+    store.append("compaction", {"summary": "We\nmend it.", "from": "x", "files": {}})
+    store.close()
+
+    listed, shown = sessions("list", cwd=project).stdout, sessions("show").stdout
+
+    assert listed.endswith("mend the test\n")
+    assert "user: one two\n" in shown
+    assert "compaction  summary of what came before: We mend it.\n" in shown

@@ -68,6 +68,7 @@ def test_message_is_told_in_one_text(message: Message, summary: str) -> None:
     assert summary_of(entry("a", None, body=encode_message(message))) == summary
 
 
-def test_other_entry_is_told_by_its_fields() -> None:
-    """Labels, moves and approvals are short."""
-    assert summary_of(entry("a", None, type="label", body={"name": "x"})) == "name=x"
+def test_other_entry_is_told_in_words() -> None:
+    """Not by the fields of its body, which are for programs."""
+    label = entry("a", None, type="label", body={"target": "b", "label": "x"})
+    assert summary_of(label) == "b is called x"
