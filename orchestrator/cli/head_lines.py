@@ -15,7 +15,6 @@ from orchestrator.schema.head_event import (
     CompactionEnd,
     CompactionStart,
     ContextTrimmed,
-    ModelChange,
     SkillChange,
 )
 
@@ -42,7 +41,10 @@ DOLLARS = frozenset({"cost", "cost_per_day"})
 
 
 def head_lines(event: Event) -> Iterator[str]:
-    """Yield raw lines; none for an event that is not of the head, or need not be noticed."""
+    """Yield raw lines; none for an event that is not of the head, or need not be noticed.
+
+    That another model takes over is told by a note with its reason, also where no progress is shown.
+    """
     match event:
         case CompactionStart():
             yield f"  summarising the conversation ({event.reason}, {event.tokens} tokens)"
@@ -57,8 +59,6 @@ def head_lines(event: Event) -> Iterator[str]:
             )
         case ContextTrimmed():
             yield f"  left out of the request: {event.count} {event.part} ({event.tokens} tokens)"
-        case ModelChange(reason="fallback"):
-            yield f"  model {event.model} takes over"
         case SkillChange(skill=None):
             yield f"  no skill any more (by {event.by})"
         case SkillChange():

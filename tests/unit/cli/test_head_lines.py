@@ -36,7 +36,7 @@ from orchestrator.schema.head_event import (
                 )
             ],
         ),
-        (ModelChange("m/two", None, "fallback"), ["model m/two takes over"]),
+        (ModelChange("m/two", None, "fallback"), []),
         (ModelChange("m/two", None, "user"), []),
         (SkillChange("review", "trigger"), ["skill review (by trigger)"]),
         (SkillChange(None, "user"), ["no skill any more (by user)"]),

@@ -159,5 +159,6 @@ def test_words_of_a_server_reach_no_terminal_as_they_are(script):
     use(roles, work, warned=warned)
 
     assert "down" in warned[0]
+    assert "takes over" in warned[0]
     assert "\x1b" not in warned[0]
     assert "\x07" not in warned[0]
