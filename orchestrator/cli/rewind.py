@@ -13,7 +13,7 @@ from typing import Annotated
 import anyio
 import typer
 
-from orchestrator.cli.rewind_list import turn_lines
+from orchestrator.cli.rewind_list import done_words, turn_lines
 from orchestrator.config.paths import Paths, paths_from
 from orchestrator.errors import SessionError, UsageError
 from orchestrator.harness.resting import UNDO, RestingSession, open_resting
@@ -100,12 +100,10 @@ def _tell(resting: RestingSession, done: RewindDone, *, as_json: bool) -> None:
     if as_json:
         _print([json.dumps({"session": resting.id, **asdict(done.aim), "before": done.before})])
         return
-    where = f"the end of turn {done.aim.turn}" if done.aim.turn else "the start"
-    words = {"both": "files and conversation are", "files": "the files are"}
-    _print([f"{words.get(done.aim.what, 'the conversation is')} back at {where}"])
+    _print([done_words(done.aim)])
     _say(
         [
-            f"undo it with `glovebox rewind {resting.id} --undo`",
+            f"{'go there again' if done.aim.undo else 'undo it'} with `glovebox rewind {resting.id} --undo`",
             f"go on with `glovebox run --resume {resting.id} PROMPT`",
         ]
     )

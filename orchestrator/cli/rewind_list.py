@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from orchestrator.harness.rewind_plan import Aim
 from orchestrator.harness.rewind_turns import Turn
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.workspace.snapshots_words import Snapshot
@@ -59,3 +60,13 @@ def _why(snapshot: Snapshot) -> str:
         "apply": f"after changes were applied at turn {turn}",
     }
     return words.get(snapshot.moment.kind, f"turn {turn} of a branch that was left")
+
+
+def done_words(aim: Aim) -> str:
+    """Return what a rewind did, in a line."""
+    words = {"both": "files and conversation are", "files": "the files are"}
+    what = words.get(aim.what, "the conversation is")
+    where = f"the end of turn {aim.turn}" if aim.turn else "the start"
+    if aim.undo:
+        return f"the newest rewind is undone: {what} as before it, at {where}"
+    return f"{what} back at {where}"

@@ -30,11 +30,13 @@ def labels_of(entries: Iterable[Entry]) -> dict[EntryId, str]:
 def set_label(store: SessionStore, target: EntryId, label: str | None) -> None:
     """Name an entry, or take its name away; on disk on return.
 
-    Raises UsageError for an entry that is not there, and for a label that is taken, empty, of
-    several lines or longer than ``LONGEST``.
+    Raises UsageError for an entry that is not there or has no name to be taken away, and for a label
+    that is taken, empty, of several lines or longer than ``LONGEST``.
     """
     if target not in store.tree.by_id:
         raise UsageError(f"entry {target!r}: there is none in this session")
+    if label is None and target not in labels_of(store.tree.entries):
+        raise UsageError(f"entry {target}: it has no name that could be taken away")
     if label is not None:
         label = _checked(label)
         taken = [other for other, name in labels_of(store.tree.entries).items() if name == label]

@@ -13,7 +13,7 @@ from orchestrator.cli.chat.changes import open_workspace
 from orchestrator.cli.chat.surface import Surface
 from orchestrator.cli.chat.talk import Leave, Talk
 from orchestrator.cli.review import apply_selection
-from orchestrator.cli.rewind_list import rewind_rows
+from orchestrator.cli.rewind_list import done_words, rewind_rows
 from orchestrator.config.paths import Paths
 from orchestrator.errors import UsageError
 from orchestrator.harness.applying import discard_recorded
@@ -127,7 +127,5 @@ async def _rewind(
         done = await resting.rewind(target, what)
         for notice in (*resting.mended, *done.notices):
             surface.note(escape_terminal(notice))
-    where = f"the end of turn {done.aim.turn}" if done.aim.turn else "the start"
-    back = {"both": "files and conversation are", "files": "the files are"}
-    surface.note(f"{back.get(done.aim.what, 'the conversation is')} back at {where}")
-    surface.note("/rewind undo takes it back")
+    surface.note(done_words(done.aim))
+    surface.note(f"/rewind undo {'goes there again' if done.aim.undo else 'takes it back'}")

@@ -1,6 +1,7 @@
 """Turns and snapshots as a person sees them."""
 
-from orchestrator.cli.rewind_list import SHOWN, turn_lines
+from orchestrator.cli.rewind_list import SHOWN, done_words, turn_lines
+from orchestrator.harness.rewind_plan import Aim
 from orchestrator.harness.rewind_turns import Turn
 from orchestrator.workspace.snapshots_words import Moment, Snapshot
 
@@ -46,3 +47,15 @@ def test_snapshots_that_are_no_turn_of_this_conversation_come_last():
         ["s4", "s2 brought back"],
         ["s6", "after changes were applied at turn 1"],
     ]
+
+
+def test_undone_rewind_is_told_as_one():
+    """And not in the words of a rewind to where one had been."""
+    undone = done_words(Aim("both", 3, 7, undo=True))
+
+    assert done_words(Aim("both", 3, 7)) == "files and conversation are back at the end of turn 3"
+    assert done_words(Aim("files", 0, 1)) == "the files are back at the start"
+    assert undone == (
+        "the newest rewind is undone: files and conversation are as before it, at the end of turn 3"
+    )
+    assert "the conversation is as before it" in done_words(Aim("conversation", 1, None, undo=True))

@@ -64,3 +64,12 @@ def test_label_names_one_entry(create: Callable[[], SessionStore]) -> None:
             set_label(store, other, "here")
         with pytest.raises(UsageError, match="there is none"):
             set_label(store, "gone", "there")  # type: ignore[arg-type]
+
+
+def test_entry_without_a_name_has_none_to_take_away(create: Callable[[], SessionStore]) -> None:
+    """Nobody is told of a name that never was."""
+    with create() as store:
+        said = store.append("message", encode_message(user("x")))
+        with pytest.raises(UsageError, match="has no name that could be taken away"):
+            set_label(store, said, None)
+        assert len(store.tree.entries) == 1

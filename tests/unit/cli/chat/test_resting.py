@@ -65,6 +65,7 @@ def test_files_and_conversation_go_back_to_a_turn_and_forth_again(chat):
 
     assert "the files are back at the end of turn 1" in told
     assert told.count("+made") == 1
+    assert "the newest rewind is undone: the files are as before it" in told
     assert "files and conversation are back at the end of turn 1" in told
 
 
