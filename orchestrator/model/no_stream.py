@@ -14,6 +14,7 @@ from typing import Any
 
 from orchestrator.credentials.secret import Secret
 from orchestrator.errors import ModelError
+from orchestrator.model.answer_limits import MOST_OF_BODY, give_back, limit_reading, too_long
 from orchestrator.model.catalog import Target
 from orchestrator.model.errors import (
     NOTHING,
@@ -30,6 +31,8 @@ SHOWN = 200
 """Characters of a page, or of a text that is no event, that are repeated."""
 MOST_OF_PAGE = 16_384
 """Characters in which a page's title is looked for: a longer search grows with the square."""
+LOOKED_AT = 4_096
+"""Bytes within which the first event has to begin."""
 _EVENTS = re.compile(rb"(\xef\xbb\xbf)?\s*(data|event|id|retry)?:")
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.IGNORECASE | re.DOTALL)
 _TAGS = re.compile(r"<(script|style)\b.*?</\1|<[^>]*>", re.IGNORECASE | re.DOTALL)
@@ -41,16 +44,27 @@ def stream_check(target: Target, key: Secret | None) -> Callable[[Any], Awaitabl
     """Return a hook that raises ModelError for an answer which says that it is no stream."""
 
     async def check(response: Any) -> None:
+        limit_reading(response, target.info.id)
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         told = (
             kind.endswith(("json", "html", "xml")) or response.headers.get("content-length") == "0"
         )
         if response.request.method != "POST" or not response.is_success or not told:
             return
-        await response.aread()
-        # Some servers send events under any type.
-        if not _EVENTS.match(response.content):
-            raise judged(response.content, kind, target, key=key)
+        body, chunks = bytearray(), response.aiter_bytes()
+        async for chunk in chunks:
+            body += chunk
+            if len(body) - len(chunk) < LOOKED_AT and _EVENTS.match(body):
+                # Some servers send events under any type.
+                give_back(response, bytes(body), chunks)
+                return
+            if len(body) > MOST_OF_BODY:
+                await chunks.aclose()
+                await response.aclose()
+                raise too_long(
+                    target.info.id, f"an answer ({kind}) that is no stream", MOST_OF_BODY
+                )
+        raise judged(bytes(body), kind, target, key=key)
 
     return check
 

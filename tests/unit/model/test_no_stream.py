@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.config.providers import ApiKind
 from orchestrator.errors import ModelError
+from orchestrator.model.answer_limits import MOST_OF_BODY, MOST_OF_EVENT
 from orchestrator.model.no_stream import judged
 from tests.support.model_contract import KEY, adapter, ask, asking, target_of
 from tests.support.model_server import REPLIES, Reply, serving
@@ -132,3 +133,34 @@ def test_page_of_nothing_but_beginnings_is_told_soon(piece: str) -> None:
     )
 
     assert "a web page" in error.message
+
+
+LONG = b"x" * (MOST_OF_BODY + 1)
+
+
+@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("kind", ["application/json", "text/html"])
+def test_answer_without_events_is_not_read_without_end(api: ApiKind, kind: str) -> None:
+    """A gateway could else take all memory."""
+    error = failure(api, LONG, kind)
+
+    assert (error.kind, error.retryable) == ("bad_request", False)
+    assert "has more than 1 MiB" in error.message
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_long_refusal_is_told_by_its_status(api: ApiKind) -> None:
+    """Its beginning is enough, and it may pass."""
+    with pytest.raises(ModelError) as caught:
+        complete(api, Reply(529, {"retry-after": "0"}, b'{"error": "' + LONG))
+
+    assert caught.value.kind == "overloaded"
+    assert len(caught.value.message) < 2_000
+
+
+@pytest.mark.parametrize("api", APIS)
+def test_event_that_never_ends_is_not_read_on(api: ApiKind) -> None:
+    error = failure(api, b"data: " + b"x" * (MOST_OF_EVENT + 1), "text/event-stream")
+
+    assert (error.kind, error.retryable) == ("bad_request", False)
+    assert "an event of the answer has more than 16 MiB" in error.message
