@@ -16,6 +16,10 @@ SAID = "said"
 """The variable that holds all that was said after the template's name."""
 MOST_TEXT = 64 * 1024
 """Characters of what is said to a template."""
+MOST_DIGITS = 15
+"""Of a whole number: it stays exact in JSON, and fits wherever a template puts it."""
+_GOT = 100
+"""Characters of a wrong word that a message repeats."""
 _WORDS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
 _WORD = re.compile(r"\S+")
 
@@ -60,11 +64,17 @@ class Argument(BaseModel):
                 try:
                     return self.checked(name, kind(word))
                 except ValueError as err:
-                    raise ValueError(f"{name}: expected {self.expected}, got {word!r}") from err
+                    got = repr(word[:_GOT])
+                    raise ValueError(f"{name}: expected {self.expected}, got {got}") from err
             case "boolean":
                 return self.checked(name, _WORDS.get(word.lower(), word))
             case "list":
-                return word.split(",")
+                items = word.split(",")
+                if not all(items):
+                    raise ValueError(
+                        f"{name}: expected texts with one comma between them, got {word[:_GOT]!r}"
+                    )
+                return items
         return self.checked(name, word)
 
     def checked(self, name: str, value: Any) -> Any:
@@ -72,7 +82,7 @@ class Argument(BaseModel):
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         fits = {
             "text": isinstance(value, str),
-            "integer": is_number and isinstance(value, int),
+            "integer": is_number and isinstance(value, int) and abs(value) < 10**MOST_DIGITS,
             "number": is_number and abs(value) < float("inf"),
             "boolean": isinstance(value, bool),
             "choice": value in self.choices,
@@ -87,7 +97,7 @@ class Argument(BaseModel):
         """What a value must be, in words."""
         words = {
             "text": "text",
-            "integer": "a whole number",
+            "integer": f"a whole number of at most {MOST_DIGITS} digits",
             "number": "a number",
             "boolean": "yes or no",
             "choice": f"one of {', '.join(self.choices)}",

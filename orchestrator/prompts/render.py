@@ -142,7 +142,7 @@ def _bounded(
     environment: ImmutableSandboxedEnvironment, text: str, values: Mapping[str, Any], *, source: str
 ) -> str:
     pieces, size = [], 0
-    for piece in environment.from_string(text).generate(**values):
+    for piece in environment.from_string(text).generate(values):
         size += len(piece)
         if size > MOST_CHARACTERS:
             raise PromptError(f"{source}: expected at most {MOST_CHARACTERS} characters, got more")

@@ -19,8 +19,24 @@ MOST_HEAD = 8 * 1024
 """Characters of a head."""
 _ARGUMENT = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 _KEYWORDS = frozenset(
-    {"and", "else", "false", "for", "if", "in", "is", "not", "none", "or", "true", "loop", SAID}
+    {
+        "and",
+        "else",
+        "false",
+        "for",
+        "if",
+        "in",
+        "is",
+        "not",
+        "none",
+        "or",
+        "true",
+        "loop",
+        "self",
+        SAID,
+    }
 )
+"""Words of the language, and what it has under a name of its own wherever a text is rendered."""
 
 
 class Head(BaseModel):
@@ -116,7 +132,8 @@ def _head(text: str, source: str) -> Head:
             first = err.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(step) for step in first["loc"])
             line = _line_of(text, first["loc"])
-            raise PromptError(f"{source}:{line}: {place}: {first['msg']}") from err
+            message = first["msg"].removeprefix("Value error, ")
+            raise PromptError(f"{source}:{line}: {place}: {message}") from err
         raise PromptError(f"{source}:2: not YAML, or with an alias (*name)") from err
 
 

@@ -77,7 +77,11 @@ def test_a_list_takes_all_words_left():
     ("said", "declared", "message"),
     [
         ("", {"what": TEXT}, "what is missing"),
-        ("x", {"count": COUNT}, "count: expected a whole number, got 'x'"),
+        ("x", {"count": COUNT}, "count: expected a whole number of at most 15 digits, got 'x'"),
+        ("9999999999999999", {"count": COUNT}, "of at most 15 digits, got '9999999999999999'"),
+        (f"-{'9' * 5000}", {"count": COUNT}, "of at most 15 digits, got '-9999"),
+        ("files=1,,2", {"files": FILES}, "files: expected texts with one comma between them, got"),
+        ("files=", {"files": FILES}, "files: expected texts with one comma between them, got ''"),
         ("nan", {"rate": RATE}, "rate: expected a number"),
         ("inf", {"rate": RATE}, "rate: expected a number"),
         ("mid", {"level": LEVEL}, "level: expected one of low, high, got 'mid'"),

@@ -36,6 +36,11 @@ def test_a_text_without_a_head_is_a_template():
         ("---\ndescription: d\narguments:\n  a:\n    type: color\n---\nx", "/f/t.md:5: "),
         ("---\narguments:\n  b: {}\n  A: {}\n---\nx", "/f/t.md:4: "),
         ("---\narguments: {said: {}}\n---\nx", "'said' cannot be a name"),
+        ("---\narguments:\n  self: {}\n---\nx", "/f/t.md:3: arguments: 'self' cannot be a name"),
+        (
+            "---\narguments:\n  n: {type: integer, default: x}\n---\nx",
+            "/f/t.md:3: arguments.n: default: expected a whole number",
+        ),
         ("---\narguments: {A-b: {}}\n---\nx", "'A-b' cannot be a name"),
         ("---\nx: &a [1]\narguments: {b: *a}\n---\nx", "with an alias"),
         ("---\ndescription: d\n---\n \n", "expected a text below the head"),
