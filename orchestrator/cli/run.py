@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import sys
@@ -14,6 +13,7 @@ from typing import Annotated, Literal
 import anyio
 import typer
 
+from orchestrator.cli.answer_file import ANSWER_FLAG, check_answer_file
 from orchestrator.cli.review import review_end
 from orchestrator.cli.run_io import RunIo, open_io
 from orchestrator.cli.saying import understood
@@ -148,7 +148,7 @@ def run(
     --apply is given or you say yes at the end.
     """
     if output_last_message is not None:
-        check_writable(output_last_message, flag="--output-last-message")
+        check_answer_file(output_last_message, schema=output_schema)
     paths = paths_from(os.environ, Path.home())
     settings = load_settings(paths.config / "config.yaml", os.environ)
     directory = chosen_directory(cd)
@@ -219,33 +219,9 @@ def _answer(end: RunEnd, io: RunIo, *, copy_to: Path | None) -> int:
             copy_to.write_text(end.answer, "utf-8")
         except OSError as error:
             # It could be at the start; the work is done all the same, and is not lost for this.
-            io.note(escape_terminal(f"--output-last-message {copy_to}: {error.strerror}"))
+            io.note(escape_terminal(f"{ANSWER_FLAG} {copy_to}: {error.strerror}"))
             return 1
     return 0
-
-
-def check_writable(path: Path, *, flag: str) -> None:
-    """Raise UsageError where a file could not be written there later; nothing is left by it."""
-    try:
-        _open_once(path)
-    except OSError as error:
-        # A pipe whose reader is still to come is none of the reasons.
-        if error.errno != errno.ENXIO:
-            raise UsageError(
-                f"{flag} {path}: expected a file that can be written: {error.strerror}",
-                hint="name one in a directory that exists and is yours",
-            ) from error
-
-
-def _open_once(path: Path) -> None:
-    flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-    try:
-        os.close(os.open(path, flags))
-    except FileNotFoundError:
-        # Permission bits do not tell: root has all of them, also where no file can be made.
-        made = path.resolve()
-        os.close(os.open(made, flags | os.O_CREAT | os.O_EXCL, 0o600))
-        made.unlink()
 
 
 def read_prompt(prompt: str | None, *, resuming: bool) -> str | None:

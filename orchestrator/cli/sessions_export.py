@@ -70,8 +70,14 @@ def export(
 
 
 def form_of(file: Path) -> Format:
-    """Return what a file's ending asks for, a page by default."""
-    return _ENDINGS.get(file.suffix.lower(), "html")
+    """Return what a file's ending asks for, a page without one; UsageError for an unknown one."""
+    ending = file.suffix.lower()
+    if ending and ending not in _ENDINGS:
+        raise UsageError(
+            f"export: {file}: expected a name that ends in {', '.join(_ENDINGS)}, got {ending!r}",
+            hint="end it in one of these; `glovebox sessions export --format` takes any name",
+        )
+    return _ENDINGS.get(ending, "html")
 
 
 def written(shared: Shared, form: Format, *, only_current: bool) -> bytes:

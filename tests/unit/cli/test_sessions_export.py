@@ -82,3 +82,16 @@ def test_lines_can_be_gone_on_from(sessions, session: Path, project: Path) -> No
     assert "right branch" in sessions("show", made["session"]).stdout
     assert lost.returncode == 2
     assert "--to DIR" in lost.stderr
+
+
+def test_ending_that_names_no_form_is_refused(sessions, session: Path, project: Path) -> None:
+    """Nobody gets a page under a text's name, unless they say so; the forms are named."""
+    assert session.exists()
+
+    refused = sessions("export", "0123", "-o", "talk.txt")
+    written = sessions("export", "0123", "-o", "talk.txt", "-f", "md")
+
+    assert refused.returncode == 2
+    assert "expected a name that ends in .html, .htm, .md, .jsonl, got '.txt'" in refused.stderr
+    assert written.returncode == 0
+    assert not (project / "talk.txt").read_text().startswith("<!")
