@@ -144,7 +144,7 @@ def test_no_report_makes_an_answer_free_or_endless(told: Any) -> None:
         found = reckoned(usage)
 
         assert all(type(n) is int and n >= 0 for n in (found.input, found.output, found.cache_read))
-        assert 200 <= found.total - found.output <= 200_000
+        assert 190 <= found.total - found.output <= 200_000
         assert 500 <= found.output <= 1_100_000
         assert 0 <= found.estimated <= found.total
 
