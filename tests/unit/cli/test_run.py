@@ -59,21 +59,6 @@ def test_wrong_command_line_ends_with_two_and_opens_nothing(world, arguments, wo
     assert not world.state.exists()
 
 
-@pytest.mark.parametrize("link", [False, True])
-def test_answer_does_not_take_the_place_of_its_schema(world, link):
-    """Whatever the file is called."""
-    schema, copy = world.project / "schema.json", world.project / "link.json"
-    schema.write_text('{"type": "object"}')
-    copy.symlink_to(schema)
-    flags = ["--output-schema", "schema.json", *COPY, "link.json" if link else "./schema.json"]
-    ended = world.run("run", "x", "-m", "scripted:x", *flags)
-
-    assert ended.code == 2
-    assert "expected another file than that of --output-schema" in ended.err
-    assert schema.read_text() == '{"type": "object"}'
-    assert not world.state.exists()
-
-
 def test_wrong_configuration_ends_with_seven(world):
     """The file is named."""
     config = world.root / "config"
