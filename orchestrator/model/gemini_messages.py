@@ -11,6 +11,7 @@ from orchestrator.model.client import ModelInfo, OnDelta, Prompt
 from orchestrator.model.errors import NOTHING, unreadable
 from orchestrator.model.gemini_failure import GeminiTranslator
 from orchestrator.model.gemini_request import request_body
+from orchestrator.model.gemini_responses import closed_on_failure
 from orchestrator.model.gemini_stream import GeminiFold
 from orchestrator.model.streaming import STALLED_S, patient
 from orchestrator.schema.message import AssistantMessage
@@ -43,13 +44,14 @@ class GeminiMessages:
         body = request_body(prompt, self._target)
         fold, begun = GeminiFold(self.info), False
         with self._failures.translating(), patient(self.info.id, self._stalled_s) as heard:
-            stream = await self._client.models.generate_content_stream(**body)
-            async with aclosing(stream):
-                async for chunk in _chunks(stream, self.info.id):
-                    begun = True
-                    for delta in fold.feed(chunk.model_dump(exclude_none=True)):
-                        heard()
-                        on_delta(delta)
+            async with closed_on_failure():
+                stream = await self._client.models.generate_content_stream(**body)
+                async with aclosing(stream):
+                    async for chunk in _chunks(stream, self.info.id):
+                        begun = True
+                        for delta in fold.feed(chunk.model_dump(exclude_none=True)):
+                            heard()
+                            on_delta(delta)
         if not begun:
             raise unreadable(self.info.id, NOTHING)
         return fold.finish(prompt.messages)

@@ -23,6 +23,7 @@ from orchestrator.model.client import ModelClient, OnBroken, uncounted
 from orchestrator.model.gemini_failure import GeminiTranslator
 from orchestrator.model.gemini_key import count_models
 from orchestrator.model.gemini_messages import GeminiMessages
+from orchestrator.model.gemini_responses import note_response
 from orchestrator.model.key_answer import listed
 from orchestrator.model.no_stream import stream_check
 from orchestrator.model.openai_chat import OpenAIChat
@@ -128,7 +129,7 @@ async def open_gemini(target: Target, key: Secret | None) -> AsyncIterator[tuple
 
     http = httpx2.AsyncClient(
         follow_redirects=False,
-        event_hooks={"request": [prepare], "response": [stream_check(target, key)]},
+        event_hooks={"request": [prepare], "response": [note_response, stream_check(target, key)]},
         **_loopback_options(target),
     )
     async with http:

@@ -122,3 +122,19 @@ def test_signs_of_life_alone_are_no_answer_for_ever():
     with pytest.raises(ModelError, match=r"signs of life came for 0\.1 s"):
         anyio.run(scene)
     assert closed
+
+
+@pytest.mark.parametrize("args", [["a"], "a"])
+def test_event_that_cannot_be_read_leaves_nothing_open(args, caplog):
+    """Else the event loop tells a traceback of the SDK's generators when it ends."""
+    part = {"functionCall": {"name": "bash", "args": args}}
+    event = {"candidates": [{"content": {"role": "model", "parts": [part]}}]}
+
+    async def scene(address):
+        async with adapter("gemini", address) as client:
+            with pytest.raises(ModelError, match=r"cannot be read: .*functionCall\.args"):
+                await ask(client, asking("hello"))
+
+    with serving(Reply(events=(event,), named=False)) as server:
+        anyio.run(scene, server.address)
+    assert caplog.messages == []
