@@ -38,6 +38,7 @@ from orchestrator.loop.words import (
     something_to_answer,
 )
 from orchestrator.model.client import ModelClient, Prompt
+from orchestrator.model.stops import fills_window
 from orchestrator.schema.codec import encode_usage
 from orchestrator.schema.event import (
     ErrorRaised,
@@ -274,17 +275,17 @@ class AgentLoop:
         self._calls.close(message.tool_calls, CUT_CALL)
         if run.cuts > 1:
             return self._failed(message)
-        if self._fills_window(message.usage) and not await shrink(
-            run, self._around.context, self._speech()
-        ):
+        if self._is_full(message) and not await shrink(run, self._around.context, self._speech()):
             return self._failed(message)
         run.shrunk = False
         if not message.tool_calls:
             run.said = say(CUT_TEXT)
         return None
 
-    def _fills_window(self, usage: Usage) -> bool:
-        info = self._model.info
+    def _is_full(self, message: AssistantMessage) -> bool:
+        info, usage = self._model.info, message.usage
+        if fills_window(message.stop_word):
+            return True
         return usage.total >= info.context_window and usage.output < info.max_output
 
     def _recover_pause(self, run: OneRun, message: AssistantMessage) -> RunResult | None:

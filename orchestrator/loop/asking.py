@@ -18,6 +18,7 @@ from orchestrator.loop.turn import KnownCalls, tidy
 from orchestrator.model.client import Delta, ModelClient, ModelInfo, Prompt
 from orchestrator.model.prices import cost_of, saved_of
 from orchestrator.model.reckoning import broken_off
+from orchestrator.model.stops import fills_window
 from orchestrator.redaction.stream import RedactingStream
 from orchestrator.schema.codec import encode_message, encode_usage
 from orchestrator.schema.event import ErrorRaised, MessageDelta, MessageEnd, Observer
@@ -92,7 +93,7 @@ class Asking:
             },
         )
         self._observe(MessageEnd(encoded))
-        if word:
+        if word and not fills_window(word):
             told = f"the answer ended with {word!r}, a word that is not known"
             hint = f"it was taken for {message.stop_reason}"
             self._observe(ErrorRaised("model", told, hint))

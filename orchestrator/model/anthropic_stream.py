@@ -28,7 +28,6 @@ _STOPS: Mapping[str, StopReason] = {
     "stop_sequence": "end_turn",
     "tool_use": "tool_use",
     "max_tokens": "max_tokens",
-    "model_context_window_exceeded": "max_tokens",
     "refusal": "refusal",
     # Not in the SDK's types; some models say so where a filter stopped them.
     "sensitive": "refusal",

@@ -23,6 +23,7 @@ _FILTERED = re.compile(
     r"filter|safety|refus|block|sensitive|moderat|prohibit|recit|violat|polic|guard", re.IGNORECASE
 )
 _CUT = re.compile(r"length|max|limit|trunc|exceed|context|budget|quota", re.IGNORECASE)
+_WINDOW = re.compile(r"context|window", re.IGNORECASE)
 _CALLS = re.compile(r"tool|function", re.IGNORECASE)
 
 
@@ -35,6 +36,11 @@ def guessed(word: str) -> StopReason | None:
     if _CUT.search(word):
         return "max_tokens"
     return "tool_use" if _CALLS.search(word) else "end_turn"
+
+
+def fills_window(word: str) -> bool:
+    """Say whether a provider's word for the end is that the model's window is full."""
+    return guessed(word) == "max_tokens" and _WINDOW.search(word) is not None
 
 
 def ended(

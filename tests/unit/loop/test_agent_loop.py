@@ -1,6 +1,7 @@
 """The loop: turns until the model is done, with every message on disk before it has an effect."""
 
 import json
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -212,6 +213,40 @@ def test_cut_text_is_gone_on_with_once(tmp_path):
 
     assert (end.status, end.answer) == ("done", "whole")
     assert opened.model.prompts[1].messages[-1] == UserMessage((Text(CUT_TEXT),))
+
+
+class Shrinking(WholeConversation):
+    """A context that can be made shorter, or not."""
+
+    can = True
+    asked = 0
+
+    async def shrink(self, speech):  # noqa: ARG002 - the Context's form
+        self.asked += 1
+        return self.can
+
+
+@pytest.mark.parametrize("parts", [("half",), (bash(),)], ids=["text", "call"])
+@pytest.mark.parametrize(("can", "status"), [(True, "done"), (False, "failed")])
+def test_answer_cut_by_a_full_window_goes_on_in_a_shorter_conversation(
+    tmp_path, parts, *, can, status
+):
+    """What was said is kept and no call of it runs; in a full window nothing could go on."""
+    word = "model_context_window_exceeded"
+    cut = replace(says(*parts, stop="max_tokens"), stop_word=word)
+    context = Shrinking(tuple, cache_key="k")
+    context.can = can
+    box = ScriptedBox(HI)
+    opened = open_loop(tmp_path, cut, says("whole"), box=box, context=context)
+
+    end = run(opened)
+
+    assert (end.status, len(opened.model.prompts)) == (status, 2 if can else 1)
+    assert context.asked == 1
+    assert box.requests == []
+    assert opened.messages[1].stop_word == word
+    # It is no word that nobody knows.
+    assert [error for error in opened.of(ErrorRaised) if word in error.message] == []
 
 
 @pytest.mark.parametrize("parts", [("half",), (bash(),)], ids=["text", "call"])

@@ -80,7 +80,6 @@ def test_counts_are_cumulative() -> None:
         ("end_turn", "end_turn"),
         ("stop_sequence", "end_turn"),
         ("max_tokens", "max_tokens"),
-        ("model_context_window_exceeded", "max_tokens"),
         ("refusal", "refusal"),
         ("sensitive", "refusal"),
         ("pause_turn", "pause"),
@@ -98,6 +97,14 @@ def test_unknown_reason_is_an_end_with_its_word() -> None:
     delta = {"type": "message_delta", "delta": {"stop_reason": "bored"}}
     message, _ = folded(start(0, type="text", text="hi"), delta, {"type": "message_stop"})
     assert (message.text, message.stop_reason, message.stop_word) == ("hi", "end_turn", "bored")
+
+
+def test_full_window_is_a_cut_that_keeps_its_word() -> None:
+    """What was said is kept, and the loop can tell it from the output limit."""
+    word = "model_context_window_exceeded"
+    delta = {"type": "message_delta", "delta": {"stop_reason": word}}
+    message, _ = folded(start(0, type="text", text="hi"), delta, {"type": "message_stop"})
+    assert (message.text, message.stop_reason, message.stop_word) == ("hi", "max_tokens", word)
 
 
 @pytest.mark.parametrize("events", [END[:1], END[1:], ()])

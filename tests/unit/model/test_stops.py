@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.errors import ModelError
-from orchestrator.model.stops import MOST_OF_WORD, ended
+from orchestrator.model.stops import MOST_OF_WORD, ended, fills_window
 
 KNOWN = {"stop": "end_turn", "MAX_TOKENS": "max_tokens"}
 
@@ -55,3 +55,17 @@ def test_word_of_failure_is_no_end(word: str, kind: str) -> None:
 
 def test_no_word_is_kept_whole_that_fills_the_screen() -> None:
     assert len(ended("x" * 9_000, KNOWN, model="a/b")[1]) == MOST_OF_WORD  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("word", "is_full"),
+    [
+        ("model_context_window_exceeded", True),
+        ("context_length_exceeded", True),
+        ("max_new_tokens", False),
+        ("context_filter", False),
+        ("", False),
+    ],
+)
+def test_full_window_is_told_from_the_output_limit(word: str, is_full: bool) -> None:
+    assert fills_window(word) == is_full
