@@ -10,7 +10,7 @@ from typing import Any
 from orchestrator.model.answer import CallPieces, Piece, assemble
 from orchestrator.model.client import Delta, ModelInfo
 from orchestrator.model.counts import count
-from orchestrator.model.errors import Failure, broken_stream, model_error
+from orchestrator.model.errors import TWICE, Failure, broken_stream, model_error
 from orchestrator.model.stops import ended
 from orchestrator.schema.message import (
     AssistantMessage,
@@ -42,7 +42,7 @@ _STOPS: Mapping[str, StopReason] = {
 }
 """What else there is, ``stops`` guesses."""
 _UNREADABLE = frozenset({"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL"})
-"""The model made a call that cannot be read; it often makes a better one when it is asked again."""
+"""The model made a call that cannot be read; it often makes a better one when it is asked again, once."""
 
 _OURS = frozenset({"MISSING_THOUGHT_SIGNATURE"})
 """The request is at fault, and would be the second time."""
@@ -125,7 +125,7 @@ class GeminiFold:
         if self._stop in _OURS | _UNREADABLE:
             why = f"the answer ended with {self._stop}" + (f": {self._why}" if self._why else "")
             kind = "invalid_request_error" if self._stop in _OURS else ""
-            raise model_error(self._info.id, Failure(200, kind, message=why))
+            raise model_error(self._info.id, Failure(200, kind, message=why), tries=TWICE)
         return ended(self._stop, _STOPS, model=self._info.id, why=self._why)
 
     def _counts(self) -> Usage:
