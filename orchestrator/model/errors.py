@@ -199,7 +199,8 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
     """Return the seconds a response asks to wait; never negative, a date never far away."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         raw = headers.get(name, "").strip()
-        if re.fullmatch(r"\d+(\.\d+)?", raw):
+        # Also in the way that programs write a long wait: 1e9.
+        if re.fullmatch(r"\d+(\.\d+)?(e\+?\d{1,2})?", raw, re.IGNORECASE | re.ASCII):
             return float(raw) * unit
     wanted = _date(headers.get("retry-after", ""))
     if wanted is None:

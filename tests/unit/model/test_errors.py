@@ -97,6 +97,9 @@ def test_other_failures_are_never_an_overflow(failure: Failure, kind: str) -> No
     [
         ({"retry-after": "17"}, 17.0),
         ({"retry-after": "0"}, 0.0),
+        ({"retry-after": "1e9"}, 1e9),
+        ({"retry-after": "1.5E+02"}, 150.0),
+        ({"retry-after": "1e-9"}, None),
         ({"retry-after-ms": "250"}, 0.25),
         ({"retry-after": "Mon, 30 Nov 2026 12:00:30 GMT"}, 30.0),
         ({"retry-after": "Mon, 30 Nov 2026 11:00:00 GMT"}, 0.0),
