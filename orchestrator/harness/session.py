@@ -42,6 +42,7 @@ from orchestrator.harness.record import Record
 from orchestrator.harness.room import Room
 from orchestrator.harness.skills.desk import OfferedTools, SkillDesk
 from orchestrator.harness.skills.opening import Brought, begin_skill, bring_skills, open_skills
+from orchestrator.harness.skills.resuming import check_past
 from orchestrator.harness.spending import Spending
 from orchestrator.loop.agent_loop import AgentLoop
 from orchestrator.loop.around import Around
@@ -99,6 +100,7 @@ async def open_session(
     tools = OfferedTools(
         {tool.definition.name: tool for tool in builtin_tools(governed.options.tools)}
     )
+    check_past(brought.options, brought.catalogue, paths, tools=tuple(tools.all))
     await brought.shelve()
     worker = _Worker(governed, settings, front.note, day_ledger(paths))
     prompts = await open_prompts(governed, settings, paths, note=front.note)

@@ -113,6 +113,7 @@ def test_a_resumed_session_keeps_its_skill_until_it_is_taken_off(world):
 
     assert gone.code == 1
     assert "--skill off" in gone.err
+    assert "box up" not in gone.err
     assert off.code == 0, off.err
     assert [e["skill"] for e in off.of("skill_change")] == [None]
 

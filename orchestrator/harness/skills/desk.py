@@ -15,17 +15,17 @@ from orchestrator.dispatch.records import AuditSink
 from orchestrator.errors import ConfigError, CredentialError, ModelError, PromptError, SkillError
 from orchestrator.harness.models.models import NO_WISH, Models, Wish
 from orchestrator.harness.skills.choosing import Chooser
-from orchestrator.harness.skills.past import By, Past, past_skill
+from orchestrator.harness.skills.past import By, past_skill
+from orchestrator.harness.skills.resuming import activated, as_then
 from orchestrator.harness.skills.voting import SkillVotes, skill_layers
 from orchestrator.schema.event import Observer
 from orchestrator.schema.head_event import SkillChange
 from orchestrator.schema.ids import EntryId
 from orchestrator.schema.terminal_text import escape_terminal
 from orchestrator.sessions.store import SessionStore
-from orchestrator.skills.active import Active, activate
+from orchestrator.skills.active import Active
 from orchestrator.skills.discover import Catalogue
 from orchestrator.skills.router import Match, by_triggers
-from orchestrator.tools.registry import BUILTIN_NAMES
 from orchestrator.tools.tool import Tool
 
 Speak = Callable[[Active | None, tuple[Tool, ...]], Speech]
@@ -158,7 +158,7 @@ class SkillDesk:
             # It was chosen for what was said then; what is said now may call for another.
             self._keep(past.by, 1.0)
             return
-        await self._put(self._as_then(past))
+        await self._put(as_then(past, self._activated))
         self.by = past.by
         if past.digest != self._digest:
             self._keep(past.by, past.confidence)
@@ -172,7 +172,7 @@ class SkillDesk:
         Raises SkillError where it is gone or has other rules now.
         """
         past = past_skill(self.store.tree.path(leaf)) if leaf else None
-        return self._as_then(past) if past and past.by == "user" else None
+        return as_then(past, self._activated) if past and past.by == "user" else None
 
     async def follow(self, active: Active | None, move: Callable[[], None]) -> None:
         """Have on what ``there`` gave for a place of the conversation, and move there.
@@ -203,22 +203,6 @@ class SkillDesk:
     def _digest(self) -> str | None:
         return self.active.skill.digest if self.active else None
 
-    def _as_then(self, past: Past) -> Active:
-        """Return the skill of before, if it is still under the same rules; else SkillError."""
-        hint = f"leave it off knowingly with --skill off, or take it as it is: --skill {past.skill}"
-        try:
-            active = self._activated(past.skill)
-        except SkillError as error:
-            raise SkillError(
-                f"the session had the skill {past.skill} on: {error.message}", hint=hint
-            ) from error
-        if past.digest != active.skill.digest and past.rules != active.rules:
-            raise SkillError(
-                f"the session had the skill {past.skill} on: it has other rules now than then",
-                hint=hint,
-            )
-        return active
-
     def _keep(self, by: By, confidence: float) -> None:
         body = {"skill": self.name, "digest": self._digest, "by": by, "confidence": confidence}
         body |= {"rules": self.active.rules if self.active else None}
@@ -228,7 +212,7 @@ class SkillDesk:
         self.observe(SkillChange(self.name, by, confidence))
 
     def _activated(self, name: str) -> Active:
-        return activate(self.catalogue.get(name), tools=tuple(self.tools.all), known=BUILTIN_NAMES)
+        return activated(name, self.catalogue, tools=tuple(self.tools.all))
 
     async def _put(self, active: Active | None) -> None:
         """Put a skill in force, all of it or nothing, also where this is broken off."""
