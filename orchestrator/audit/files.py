@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 from orchestrator.errors import AuditError, AuditUnavailable
+from orchestrator.named_file import opened_regular
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -186,3 +187,17 @@ def _unavailable(path: Path, err: OSError) -> AuditUnavailable:
         f"{path}: the audit log cannot be written: {err.strerror}",
         hint="without a record nothing runs; free space or mend the state directory, then resume",
     )
+
+
+def is_unbegun(path: Path) -> bool:
+    """Say whether a chain's file is there without one whole line; AuditError where it is unreadable.
+
+    A process that died while it wrote the first has recorded nothing, and so has done nothing.
+    """
+    try:
+        with opened_regular(path) as file:
+            return not file.readline().endswith(b"\n")
+    except FileNotFoundError:
+        return False
+    except OSError as err:
+        raise AuditError(f"{path}: the chain cannot be read: {err.strerror}") from err

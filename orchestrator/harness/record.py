@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from orchestrator.audit.files import is_unbegun
 from orchestrator.audit.log import AuditLog
 from orchestrator.audit.signer import Signer
 from orchestrator.config.paths import Paths
@@ -114,6 +115,8 @@ class Record:
             **brought,
             "lacking": dict(posture.found),
         }
+        if is_unbegun(path) and not _was_answered(self.store):
+            path.unlink()
         if path.exists():
             self._audit = AuditLog.resume(path, session=self.session, signer=signer)
         else:
@@ -221,3 +224,9 @@ def session_file(options: RunOptions, paths: Paths) -> Path:
             f"{options.directory}: no session to go on with", hint="start one with glovebox run"
         )
     return found[0].path
+
+
+def _was_answered(store: SessionStore) -> bool:
+    """Say whether a model has said anything: then something was recorded, and must be there."""
+    entries = store.tree.entries
+    return any(e.type == "message" and e.body["role"] == "assistant" for e in entries)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.audit.files import ChainFile
+from orchestrator.audit.files import ChainFile, is_unbegun
 from orchestrator.errors import AuditError, AuditUnavailable
 
 from .conftest import file_size_limit
@@ -185,3 +185,22 @@ def test_tail_can_be_cut(tmp_path: Path) -> None:
     file.append(b"two\n")
 
     assert (tmp_path / "a").read_bytes() == b"one\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "unbegun"), [(b"", True), (b'{"seq"', True), (b"{}\n", False), (b"{}\n{", False)]
+)
+def test_chain_without_one_whole_line_was_never_begun(
+    tmp_path: Path, data: bytes, unbegun: bool
+) -> None:
+    """One that is not there is none either, and is not to be taken away."""
+    path = tmp_path / "chain.jsonl"
+    path.write_bytes(data)
+
+    assert is_unbegun(path) is unbegun
+    assert not is_unbegun(tmp_path / "none")
+
+
+def test_chain_that_is_no_file_is_told_of(tmp_path: Path) -> None:
+    with pytest.raises(AuditError, match="the chain cannot be read"):
+        is_unbegun(tmp_path)

@@ -11,9 +11,11 @@ from orchestrator.harness.forking import TOLD
 from orchestrator.harness.options import RunOptions
 from orchestrator.harness.record import RESTARTED, open_record
 from orchestrator.policy.load import load_policy
+from orchestrator.schema.codec import encode_message
 from orchestrator.schema.ids import digest_of
-from orchestrator.schema.message import Text, UserMessage
+from orchestrator.schema.message import AssistantMessage, Text, UserMessage
 from orchestrator.schema.posture import Posture
+from orchestrator.sessions.store import SessionStore
 
 IMAGE = digest_of(b"image")
 POSTURE = Posture({"seccomp": True}, {"kernel": "6"})
@@ -179,6 +181,31 @@ def test_chain_that_was_changed_is_not_continued(tmp_path, policy, paths):
     first = live(tmp_path, policy, paths)
     log = paths.audit_log(first.session)
     log.write_bytes(log.read_bytes().replace(b"scripted/x", b"scripted/y"))
+
+    with (
+        open_record(options(tmp_path, resume=first.session), paths) as record,
+        pytest.raises(AuditError, match="broken"),
+    ):
+        record.start(policy, IMAGE, POSTURE, model="m", brought={})
+
+
+@pytest.mark.parametrize("left", [b"", b'{"seq":0,"type":"gene'])
+def test_chain_whose_first_record_was_never_whole_begins_anew(tmp_path, policy, paths, left):
+    """Its process was killed while it wrote that: nothing has happened that it could tell of."""
+    first = live(tmp_path, policy, paths)
+    paths.audit_log(first.session).write_bytes(left)
+
+    live(tmp_path, policy, paths, resume=first.session)
+
+    assert chain(paths, first).state == "closed"
+
+
+def test_chain_that_is_empty_where_a_model_has_answered_is_not_continued(tmp_path, policy, paths):
+    """Somebody has emptied it."""
+    first = live(tmp_path, policy, paths)
+    with SessionStore.open(first.file) as store:
+        store.append("message", encode_message(AssistantMessage((Text("x"),), "end_turn")))
+    paths.audit_log(first.session).write_bytes(b"")
 
     with (
         open_record(options(tmp_path, resume=first.session), paths) as record,
