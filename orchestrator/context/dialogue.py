@@ -16,10 +16,12 @@ from orchestrator.schema.message import (
     ToolMessage,
     UserMessage,
 )
+from orchestrator.schema.middle import without_middle
 
 MOST_OUTPUT = 2_000
 """Characters of one result that are shown; head and tail, since an error stands at the end."""
 MOST_ARGUMENTS = 2_000
+GAP = "[... {count} characters left out ...]"
 MOST_FILES = 200
 """Of each list that a summary carries on."""
 
@@ -106,8 +108,7 @@ def shortened(text: str, most: int) -> str:
     """Return a text with its middle left out where it is longer than ``most`` characters."""
     if len(text) <= most:
         return text
-    half = most // 2
-    return f"{text[:half]}\n[... {len(text) - 2 * half} characters left out ...]\n{text[-half:]}"
+    return without_middle(text, most, GAP)
 
 
 def _texts(value: Any) -> tuple[str, ...]:

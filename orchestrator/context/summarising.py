@@ -40,7 +40,7 @@ Render = Callable[[str, Mapping[str, Any]], str]
 
 
 @dataclass(slots=True)
-class Spent:
+class SummaryUsage:
     """What the requests of one summary used."""
 
     usage: Usage = field(default_factory=Usage)
@@ -61,7 +61,7 @@ class Summariser:
 
         What is too long for one request is summarised piece by piece, oldest first.
         """
-        spent = Spent()
+        spent = SummaryUsage()
 
         async def merged(room: int) -> str:
             known, told = _fitted(previous, self.client.info.context_window // PREVIOUS_SHARE)
@@ -83,7 +83,7 @@ class Summariser:
 
     async def branch(self, messages: Sequence[Message], *, focus: str) -> tuple[str, Usage]:
         """Return what happened on a branch, newest first where not all of it fits."""
-        spent = Spent()
+        spent = SummaryUsage()
 
         async def newest(room: int) -> str:
             # What is left out is the beginning: the end says what was reached.
@@ -112,14 +112,14 @@ class Summariser:
             room = max(room // 2, 1)
         return await summarise(room)
 
-    async def _asked(self, text: str, spent: Spent) -> str:
+    async def _asked(self, text: str, spent: SummaryUsage) -> str:
         """Return a whole summary; one that is none is asked for once more."""
         try:
             return await self._answered(text, spent)
         except ContextError as error:
             return await self._answered(f"{text}\n\n{AGAIN.format(why=error.message)}", spent)
 
-    async def _answered(self, text: str, spent: Spent) -> str:
+    async def _answered(self, text: str, spent: SummaryUsage) -> str:
         prompt = Prompt(
             SYSTEM, (UserMessage((Text(text),)),), purpose="summary", cache_key=self.cache_key
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from orchestrator.context.sizes import message_tokens, result_tokens
 from orchestrator.schema.ids import EntryId
 from orchestrator.schema.message import ToolMessage, ToolResult
+from orchestrator.schema.middle import without_middle
 from orchestrator.schema.picture_tokens import PictureRule
 from orchestrator.sessions.projection import Seen
 
@@ -84,9 +85,7 @@ def _short(result: ToolResult) -> ToolResult:
     """Return the result with its middle and its pictures left out."""
     text = result.output
     if len(text) > LEFT + len(GONE):
-        half = LEFT // 2
-        gap = GONE.format(count=len(text) - 2 * half)
-        text = f"{text[:half]}\n{gap}\n{text[-half:]}"
+        text = without_middle(text, LEFT, GONE)
     if result.images:
         text = f"{text}\n{NO_PICTURE}".lstrip("\n")
     return replace(result, output=text, images=())

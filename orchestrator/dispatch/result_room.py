@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from orchestrator.schema.middle import without_middle
 from orchestrator.schema.request import (
     FindRequest,
     GrepRequest,
@@ -79,9 +80,7 @@ class ResultRoom:
         most, told = len(output), output
         while text_tokens(told) > self.tokens and most > 1:
             most = most * 3 // 4
-            half = most // 2
-            gap = SHORTENED.format(count=len(output) - 2 * half, room=self.tokens)
-            told = f"{output[:half]}\n{gap}\n{output[len(output) - half :]}"
+            told = without_middle(output, most, SHORTENED, room=self.tokens)
         return told
 
     def _bytes(self, wanted: int) -> int:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from orchestrator.schema.codec import parse_arguments
+from orchestrator.schema.picture_data import PICTURE_TYPES, is_base64
 from orchestrator.sessions.entry import Entry
 from orchestrator.sessions.export_text import prose, safe
 
 OPEN_LINES = 15
 """A result that is not longer is shown at once."""
-_MEDIA = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 _OLD, _NEW = frozenset({"oldText", "old_text"}), frozenset({"newText", "new_text"})
 _SPEAKERS = {"user": "User", "assistant": "Model", "tool": "Results"}
 _QUIET = frozenset({"label", "leaf", "approval"})
@@ -104,7 +102,7 @@ def _result(result: Mapping[str, Any]) -> str:
 
 def _image(part: Mapping[str, Any]) -> str:
     media, data = str(part.get("media_type")), str(part.get("data"))
-    if media not in _MEDIA or not _BASE64.fullmatch(data):
+    if media not in PICTURE_TYPES or not is_base64(data):
         return f"<p>[a picture that cannot be shown: {safe(media)}]</p>"
     return f'<img alt="picture, {media}" src="data:{media};base64,{data}">'
 

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from orchestrator.schema.codec import parse_arguments
+from orchestrator.schema.picture_data import PICTURE_STARTS, is_base64
 from orchestrator.sessions.entry import Entry, SessionHeader, encode_entry, encode_header
 
 Redact = Callable[[Any], Any]
 """Returns JSON data with every secret replaced, in the same shape."""
-
-
-_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-_PICTURES = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR")
-"""How PNG, JPEG, GIF and WebP begin in base64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,7 @@ def _taken(value: Any, pictures: list[Any]) -> Any:
 def _is_picture(data: Any) -> bool:
     """Say whether data are a picture's bytes, and not a text where one should be."""
     return isinstance(data, str) and (
-        not data or (data.startswith(_PICTURES) and _BASE64.fullmatch(data) is not None)
+        not data or (data.startswith(PICTURE_STARTS) and is_base64(data))
     )
 
 

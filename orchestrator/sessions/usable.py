@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import astuple
 from typing import Any
@@ -18,14 +17,12 @@ from orchestrator.schema.message import (
     ToolResult,
     UserMessage,
 )
+from orchestrator.schema.picture_data import PICTURE_TYPES, is_base64
 from orchestrator.sessions.entry import Entry
 
 _LINKS = ("target", "first_kept", "from")
 """Fields that name another entry, in whatever entry they stand."""
 _LISTS = ("waiting", "taken_up")
-_PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-"""What every provider that sees pictures takes."""
-_BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
 
 
 def is_usable(entry: Entry) -> bool:
@@ -79,11 +76,7 @@ def _is_whole_part(part: Text | Image | Thinking | ToolCall | ToolResult) -> boo
         case Text(text, signature):
             texts: tuple[object, ...] = (text, signature or "")
         case Image(media_type, data):
-            return (
-                media_type in _PICTURES
-                and len(data) % 4 == 0
-                and _BASE64.fullmatch(data) is not None
-            )
+            return media_type in PICTURE_TYPES and len(data) % 4 == 0 and is_base64(data)
         case Thinking(text, provider, signature):
             texts = (text, provider, signature or "")
         case ToolCall(call_id, name, raw, _, signature):

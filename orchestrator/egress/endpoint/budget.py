@@ -61,7 +61,7 @@ class Hold:
 
 
 @dataclass(slots=True)
-class Spent:
+class BoxSpent:
     """What a session's box has used."""
 
     usage: Usage = field(default_factory=Usage)
@@ -95,7 +95,7 @@ class BoxBudget:
         self._starts: deque[float] = deque()
         self._held = Amount()
         self._one_alone = False
-        self.spent = Spent()
+        self.spent = BoxSpent()
 
     def admit(self) -> None:
         """Count a request to the rate; RefusedCallError with 429 where there were too many."""

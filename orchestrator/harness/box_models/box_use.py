@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from orchestrator.egress.endpoint.budget import Spent
-from orchestrator.loop.limits import Spent as Used
+from orchestrator.egress.endpoint.budget import BoxSpent
+from orchestrator.loop.limits import Spent
 from orchestrator.loop.progress import Beside
 
 
@@ -14,9 +14,9 @@ from orchestrator.loop.progress import Beside
 class BoxUse:
     """One session's; nothing until there is an endpoint."""
 
-    spent: Callable[[], Spent] | None = None
+    spent: Callable[[], BoxSpent] | None = None
     """Set with the endpoint; what it says stays true when that is closed."""
-    of_session: Callable[[], Used] | None = None
+    of_session: Callable[[], Spent] | None = None
     """What counts to the session's limits, but for the day; None where nobody else asks a model."""
 
     def beside(self) -> Beside:

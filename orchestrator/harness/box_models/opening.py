@@ -14,7 +14,7 @@ from anyio import to_thread
 
 from orchestrator.config.paths import Paths
 from orchestrator.egress.endpoint import MODEL_PORT
-from orchestrator.egress.endpoint.budget import BoxBudget, RunLimits, Spent, no_run_limits
+from orchestrator.egress.endpoint.budget import BoxBudget, BoxSpent, RunLimits, no_run_limits
 from orchestrator.egress.endpoint.clients import open_clients
 from orchestrator.egress.endpoint.day_ledger import DayLedger
 from orchestrator.egress.endpoint.echo import Echoes
@@ -63,7 +63,7 @@ class OpenBoxModels:
     environment: dict[str, str]
     """Variables of commands in the box."""
     port: int
-    spent: Callable[[], Spent]
+    spent: Callable[[], BoxSpent]
     """What the box has used so far."""
 
 
